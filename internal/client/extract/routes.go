@@ -29,6 +29,9 @@ func (e *extractor) route(p *place, prefix string) {
 	if len(methods) == 0 && p.rule.Options.Get("method") == "verb" { // others are made of it
 		return
 	}
+	if role == coord.Provides {
+		paths = withoutOptional(paths)
+	}
 	for _, route := range paths {
 		if role == coord.Provides {
 			route = withoutSetting(route)
@@ -66,6 +69,20 @@ func (e *extractor) route(p *place, prefix string) {
 			}
 		}
 	}
+}
+
+var optional = lazy.Regexp(`^(.*)/(?::\w+\?|\{\w+(?::[^{}]*)?\?\}|\[:\w+\])/?$`)
+
+// withoutOptional adds the routes without the parameters at their end that may
+// be left out: /users/:id?, /users/{id?}.
+func withoutOptional(paths []string) []string {
+	out := paths
+	for _, p := range paths {
+		for m := optional().FindStringSubmatch(p); m != nil; m = optional().FindStringSubmatch(m[1]) {
+			out = append(slices.Clip(out), m[1])
+		}
+	}
+	return out
 }
 
 // above is the prefix that a route has: one of ASP.NET that begins with a slash

@@ -47,6 +47,9 @@ func (s *scan) methods(from, last int) (stated, guess string) {
 	if stated == "" && name != "" {
 		stated = s.later(name, last)
 	}
+	if stated == "" {
+		stated = s.beside(from)
+	}
 	if stated != "" {
 		return stated, ""
 	}
@@ -57,6 +60,40 @@ func (s *scan) methods(from, last int) (stated, guess string) {
 	}
 	return "", ""
 }
+
+// beside reads the method of a type that describes one request: the only one
+// that stands beside the member with the path.
+func (s *scan) beside(from int) string {
+	for o, n := int(s.around[from]), 0; o > 0 && n < 3; o, n = int(s.around[o]), n+1 {
+		if !s.toks[o].is("{") {
+			continue
+		}
+		found, several := "", false
+		for k := o + 1; k < int(s.match[o]); k++ {
+			if m := int(s.match[k]); m > k {
+				k = m
+				continue
+			}
+			if s.toks[k].kind != tokName || !methodNames[strings.ToLower(s.toks[k].text)] {
+				continue
+			}
+			for j := k + 1; j < min(k+7, len(s.toks)) && !blocks[s.toks[j].text]; j++ {
+				if m := s.method(j); m != "" {
+					several = several || found != "" && found != m
+					found = m
+					break
+				}
+			}
+		}
+		if found != "" && !several {
+			return found
+		}
+	}
+	return ""
+}
+
+// methodNames are names of what holds a method.
+var methodNames = map[string]bool{"method": true, "httpmethod": true, "http_method": true, "verb": true, "requestmethod": true}
 
 // receiver is the name that an expression is given to, by itself or through the
 // call around it.

@@ -25,13 +25,16 @@ func Find(lang string, source []byte) []coord.Candidate { return Read(lang, sour
 // Paths returns what looks like a path, in order.
 func (s *Source) Paths() []coord.Candidate {
 	s.findConsts()
+	s.findMakers()
 	for i := 0; i < len(s.toks) && len(s.out) < coord.MaxCandidates; i++ {
 		switch t := s.toks[i]; {
 		case t.kind == tokText && !s.used[i]:
 			s.expression(i)
-		case t.kind == tokName && i+1 < len(s.toks) && s.toks[i+1].is("("):
-			if joins[t.text] && !s.used[i] && !s.ofFiles(i) {
+		case t.kind == tokName && i+1 < len(s.toks) && s.toks[i+1].is("(") && !s.used[i]:
+			if joins[t.text] && !s.ofFiles(i) {
 				s.joinCall(i)
+			} else if s.makesPath(i) {
+				s.makerCall(i)
 			}
 		case t.is("["):
 			s.joinedList(i)
@@ -48,6 +51,7 @@ type scan struct {
 	match  []int32 // of a bracket: the one that goes with it
 	used   []bool  // texts and calls that a longer expression spoke for
 	consts map[string]string
+	makers map[string]string // functions that give a path, and the one that they give
 	told   map[told]bool
 	out    []coord.Candidate
 }

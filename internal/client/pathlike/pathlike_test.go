@@ -49,6 +49,12 @@ func TestPathsAreFoundInEveryIdiom(t *testing.T) {
 		{"csharp", `await _http.PostAsync($"accounts/{id}/mute", null);`, "POST accounts/*/mute"},
 		{"elixir", `Req.get!(client, url: "/accounts/" <> id <> "/mute")`, "GET accounts/*/mute"},
 		{"swift", "enum Endpoint: String { case createList = \"lists/new\" }", "lists/new"},
+		{"swift", "struct Mark: Request {\n var path: String { \"me/item/\\(id)/mark\" }\n let httpMethod = \"POST\"\n}", "POST me/item/*/mark"},
+		{"go", `return c.Patch(ctx, apiPath("me", "item").Seg(id).Lit("bookmark").Query(q).String(), body)`, "PATCH me/item/*/bookmark"},
+		{"go", "func userPath(id string, rest ...string) string { return apiPath(\"users\").Seg(id).Lit(rest...).String() }\n" +
+			"func f() { c.Get(ctx, userPath(id, \"stats\"), &v); c.Delete(ctx, userPath(id), nil) }", "GET users/*/stats, DELETE users/*"},
+		{"typescript", "const u = this.buildEndpoint('users', id, 'posts')", "users/*/posts"},
+		{"python", `r = self.get(self._url("/users/{}", id, x))`, "GET users/*"},
 		{"javascript", `import x from "lib/accounts"; const t = "application/json"; const f = './a/b.js'; // "/not/this"`, ""},
 		{"go", "import (\n\t\"github.com/a/b\"\n)\nvar x = \"text and/or more\"", ""},
 		{"python", `os.environ.get("HOME"); path = os.path.join("a", "b")`, ""},

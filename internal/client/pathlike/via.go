@@ -33,7 +33,7 @@ func (s *scan) via(text string, from, last int) string {
 			if user := s.handedOn(name, last); user != "" {
 				return user
 			}
-			return "= " + lastWord(name)
+			return "= " + kindOf(name)
 		}
 		o := int(s.around[at])
 		if o < 1 {
@@ -128,6 +128,15 @@ func hostOf(text string) string {
 		return ""
 	}
 	return strings.ToLower(host)
+}
+
+// kindOf is what constants of one table have in common: the word for what they
+// hold, where they have one.
+func kindOf(name string) string {
+	if w := lastWord(name); pathWords[w] || name != strings.ToUpper(name) {
+		return w
+	}
+	return "A"
 }
 
 func lastWord(name string) string {

@@ -30,7 +30,7 @@ var viewBases = map[string][]string{
 }
 
 var (
-	viewAction  = lazy.Regexp(`@(?:\w+\.)?action\(([^)]*)\)\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)`)
+	viewAction  = lazy.Regexp(`@(?:\w+\.)?action\(([^)]*)\)[\s\S]{0,800}?\bdef\s+(\w+)`)
 	viewDetail  = lazy.Regexp(`detail\s*=\s*True`)
 	viewMethods = lazy.Regexp(`methods\s*=\s*[\[(]([^\])]*)`)
 	viewPath    = lazy.Regexp(`url_path\s*=\s*[rf]?["']([^"']*)["']`)
@@ -56,7 +56,7 @@ func (r *Repo) viewSets(v *extract.Version) {
 			out = append(out, c)
 			continue
 		}
-		set := viewSetAt(places[0])
+		set := r.viewSetAt(places[0], 0)
 		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
 		if set.has(action) && set.takes(method) {
 			out = append(out, c)
@@ -82,22 +82,36 @@ func registered(c contract.Contract) (class, action string, ok bool) {
 	return c.Answer.Names[0][:at], c.Answer.Names[0][at+1:], true
 }
 
+// maxViewBases is how far up a class is followed.
+const maxViewBases = 4
+
 // A viewSet is what a class says of its routes.
 type viewSet struct {
 	text  string
+	above string   // that of what it extends
 	names []string // actions that it is known to have
 	all   bool     // it extends something that is not known
 	only  string   // the methods that it is limited to
 }
 
-func viewSetAt(p bodies.Place) viewSet {
+func (r *Repo) viewSetAt(p bodies.Place, depth int) viewSet {
 	d := &p.File.Defs[p.Def]
 	s := viewSet{text: string(p.File.Source[d.Span.Start:d.Span.End]), all: len(d.Bases) == 0}
 	for _, b := range d.Bases {
-		b = b[strings.LastIndexByte(b, '.')+1:]
-		names, known := viewBases[b]
+		b, _, _ = strings.Cut(b, "[")
+		last := b[strings.LastIndexByte(b, '.')+1:]
+		names, known := viewBases[last]
 		s.names = append(s.names, names...)
-		s.all = s.all || !known && !strings.HasSuffix(b, "Mixin")
+		if known {
+			continue
+		}
+		if up := (world{r}).Find(p.File, b); depth < maxViewBases && len(up) > 0 && up[0].Def < len(up[0].File.Defs) {
+			above := r.viewSetAt(up[0], depth+1)
+			s.names, s.above = append(s.names, above.names...), s.above+above.text+above.above
+			s.all = s.all || above.all && !strings.HasSuffix(last, "Mixin")
+			continue
+		}
+		s.all = s.all || !strings.HasSuffix(last, "Mixin")
 	}
 	for i := range p.File.Defs {
 		if m := &p.File.Defs[i]; m.Parent == p.Def && m.HasCall {
@@ -116,7 +130,7 @@ func (s *viewSet) takes(method string) bool { return s.only == "" || strings.Con
 
 // actions are the routes of the methods that are marked as such.
 func (s *viewSet) actions(c contract.Contract, class, base string) (out []contract.Contract) {
-	for _, m := range viewAction().FindAllStringSubmatch(s.text, -1) {
+	for _, m := range viewAction().FindAllStringSubmatch(s.text+s.above, -1) {
 		args, name := m[1], m[2]
 		route := name
 		if p := viewPath().FindStringSubmatch(args); p != nil {

@@ -81,7 +81,9 @@ func (t *pathTable) has(file string) bool {
 	return slices.Contains(t.names, base) ||
 		slices.ContainsFunc(t.starts, func(s string) bool { return strings.HasPrefix(base, s) }) ||
 		slices.ContainsFunc(t.endings, func(e string) bool { return strings.HasSuffix(file, e) }) ||
-		slices.ContainsFunc(t.folders, func(f string) bool { return strings.HasPrefix(file, f) || strings.Contains(file, "/"+f) })
+		slices.ContainsFunc(t.folders, func(f string) bool {
+			return strings.HasPrefix(file, f) || strings.Contains(file, "/"+f) || f[0] == '*' && strings.Contains(file, f[1:])
+		})
 }
 
 var (

@@ -22,6 +22,7 @@ type call struct {
 	form scope.Form
 	met  join.Certainty // as what it was told
 	seen bool           // something of its shape stands in what svc sends
+	has  bool           // its route is known of the provider
 }
 
 // A telling is a place that is told as a use of a route.
@@ -136,7 +137,7 @@ func (s *score) client(org *join.Org, user string, truth []*call, repos map[stri
 		link := user + " " + c.row["method"] + " " + c.row["path"]
 		out.links[link] = true
 		out.calls++
-		c.seen = s.sees(user, c)
+		c.seen, c.has = s.sees(user, c), s.serves(c)
 		if c.seen {
 			out.seen++
 		}
@@ -192,7 +193,7 @@ func (t telling) right(truth []*call) bool {
 	found := false
 	for _, c := range truth {
 		if c.row["provider"] != t.provider || c.row["file"] != t.file || max(c.line-t.line, t.line-c.line) > near ||
-			method != c.row["method"] && method != scope.AnyMethod {
+			method != c.row["method"] && method != scope.AnyMethod && c.row["method"] != scope.AnyMethod {
 			continue
 		}
 		if fit, ok := join.Fits(form, c.form); slices.Equal(form, c.form) || ok && fit.Whole() && fit.Filled == 0 {
@@ -220,6 +221,19 @@ func (s *score) sees(user string, c *call) bool {
 	})
 }
 
+// serves reports whether the route of a call is known of its provider.
+func (s *score) serves(c *call) bool {
+	provided, _ := s.scan(c.row["provider"], "HEAD")
+	return slices.ContainsFunc(provided, func(f found) bool {
+		method, form, ok := scope.RouteForm(f.Key)
+		if !ok || f.Role != coord.Provides || method != c.row["method"] && method != scope.AnyMethod && c.row["method"] != scope.AnyMethod {
+			return false
+		}
+		fit, ok := join.Fits(form, c.form)
+		return ok && fit.Whole()
+	})
+}
+
 func (c *clientScore) add(o *clientScore) {
 	c.calls, c.seen, c.met = c.calls+o.calls, c.seen+o.seen, c.met+o.met
 	maps.Copy(c.links, o.links)
@@ -240,7 +254,7 @@ func (c *clientScore) print(name string) {
 
 func (c *clientScore) explain() {
 	for _, m := range c.missed {
-		fmt.Printf("  missed %s:%d %s %s (seen: %v)\n", m.row["file"], m.line, m.row["method"], m.row["path"], m.seen)
+		fmt.Printf("  missed %s:%d %s %s (seen: %v, route known: %v)\n", m.row["file"], m.line, m.row["method"], m.row["path"], m.seen, m.has)
 	}
 	for _, w := range c.wrong {
 		how := "text"

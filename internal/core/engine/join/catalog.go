@@ -2,6 +2,7 @@ package join
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/scope"
 )
@@ -40,6 +41,7 @@ type catalog struct {
 	routesBy map[scope.Word][]*route
 	words    map[scope.Word]int // uses of each
 	vias     map[scope.Word]int // how many texts go each way
+	coded    int                // routes that code provides, not a document
 	version  int
 
 	names     map[string]*fileNames // by file
@@ -53,6 +55,7 @@ type linkage struct {
 	ways           map[scope.Word]*way
 	votes          map[shift]int       // of all ways
 	top            int                 // most of them
+	equal          int                 // texts that are a route to the letter, wherever the provider has it
 	writes         int                 // texts that say that they write
 	words          map[scope.Word]bool // of routes in common, that can tell one from another
 	files          map[string]bool     // of the user, that have what goes to the provider
@@ -65,6 +68,9 @@ type way struct {
 	silent map[string]int // methods of routes that have one only, where nothing is written beside the text
 	wrong  int            // names that make another method likely than such a route has
 	right  int
+	says   int // texts with a method beside them
+	texts  int // that fit it somehow
+	equal  int // that are a route to the letter
 }
 
 // NewOrg returns one that knows nothing.
@@ -117,6 +123,7 @@ func (o *Org) SetRoutes(repo, path string, keys []string) {
 	if len(keys) == 0 && len(c.routes[path]) == 0 {
 		return
 	}
+	had := len(c.routes[path])
 	for _, r := range c.routes[path] {
 		o.each(c, r.form, -1, func(w scope.Word) { unfile(c.routesBy, w, r) })
 	}
@@ -130,7 +137,22 @@ func (o *Org) SetRoutes(repo, path string, keys []string) {
 		c.routes[path] = append(c.routes[path], r)
 		o.each(c, form, 1, func(w scope.Word) { c.routesBy[w] = append(c.routesBy[w], r) })
 	}
+	if !document(path) {
+		c.coded += len(c.routes[path]) - had
+	}
 	c.version++
+}
+
+// document reports whether a file is one that describes an API, not code.
+func document(path string) bool {
+	return strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+}
+
+// copies reports whether a repository has but a copy of the document of
+// another's API: its code serves nothing and calls the other.
+func (o *Org) copies(repo, of string) bool {
+	c, other := o.repos[repo], o.repos[of]
+	return c != nil && other != nil && c.coded == 0 && other.coded > 0 && len(o.linked(of, repo).words) > 0
 }
 
 // Texts returns the texts that are kept under a name.

@@ -17,6 +17,7 @@ type Fit struct {
 	Valued  int          // words of the text where the route has a parameter
 	Missing int          // words of the route before what the text says, base words apart
 	Extra   int          // words of the text before the route, base words apart
+	Equal   bool         // nothing at all stands before either
 	shift   shift
 }
 
@@ -55,6 +56,7 @@ func Fits(route, text scope.Form) (f Fit, ok bool) {
 	}
 	lacks, adds := route[:len(route)-n], text[:len(text)-n]
 	f.Missing, f.Extra, f.shift = before(lacks), before(adds), shiftOf(route, lacks, adds)
+	f.Equal = len(lacks)+len(adds) == 0
 	for _, w := range f.Words {
 		if w.Kind() != scope.BaseWord {
 			return f, true
@@ -134,6 +136,7 @@ type Evidence struct {
 	Share  float64 // of all that go the same way
 	Led    bool    // no more of them fit with something else before it
 	Usual  bool    // most of what the two have in common has the same before it
+	Main   bool    // nothing else stands before more of it
 	Said   bool    // people say that the two belong together
 	Method Agreement
 	Rivals bool // a route of the repository itself, or of another provider, fits as well
@@ -151,13 +154,16 @@ func Judge(e Evidence) Certainty {
 	if e.Said {
 		common += said
 	}
-	c := NotSaid
+	c, sharing := NotSaid, e.Share
+	if e.Main && e.Votes >= 9 && common >= 5 && e.Fit.Whole() && sharing >= 0.2 {
+		sharing = max(sharing, 0.5) // so many are no accident, whatever else goes that way
+	}
 	switch {
 	case common >= 3 && e.Share >= 0.5 && e.Votes >= 2 && e.Weight >= 0.25,
 		common >= 2 && e.Share >= 0.5 && e.Votes >= 1 && e.Weight >= 1 && e.Fit.Whole():
 		c = Sure
-	case common >= 3 && e.Share >= 0.3 && e.Votes >= 2,
-		common >= 1.5 && e.Share >= 0.5 && e.Weight+common >= 3 && (e.Votes > 0 || e.Fit.Whole()),
+	case common >= 3 && sharing >= 0.3 && e.Votes >= 2,
+		common >= 1.5 && sharing >= 0.5 && e.Weight+common >= 3 && (e.Votes > 0 || e.Fit.Whole()),
 		common >= 5 && e.Weight >= 1.5 && e.Fit.Whole(),
 		e.Weight >= 2 && e.Share >= 0.5 && e.Fit.Whole() && e.Fit.exact() && e.Method == Stated && !e.Rivals:
 		c = Probably
@@ -165,7 +171,7 @@ func Judge(e Evidence) Certainty {
 	if c == Sure && (e.Method == Unknown || !e.Led || !e.Usual || !e.Fit.exact() || e.Rivals) {
 		return Probably
 	}
-	if c == Probably && (e.Share < 0.5 && (e.Method == Unknown || e.Rivals || !e.Fit.exact()) || !e.Fit.exact() && e.Method < Stated) {
+	if c == Probably && (sharing < 0.5 && (e.Method == Unknown || e.Rivals || !e.Fit.exact()) || !e.Fit.exact() && e.Method < Stated) {
 		return NotSaid
 	}
 	return c

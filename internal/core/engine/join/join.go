@@ -56,7 +56,7 @@ func (o *Org) Read(provider, user, key string, one, tied bool) Certainty {
 	common, equal, more := o.common(provider, user, form), 0, false
 	use := &Text{Form: form, Method: method}
 	for id, c := range o.repos {
-		if id == provider || more || equal > maxRivals {
+		if id == provider || more || equal > maxRivals || o.copies(id, provider) {
 			continue
 		}
 		found := false
@@ -133,6 +133,9 @@ func (o *Org) judge(provider, user, method string, form scope.Form, t *Text, sai
 	if t.Method == "" && t.Guess == "" && wrote(method) && mine.writes >= sureOf {
 		e.Method = min(e.Method, Doubtful) // here whoever writes says so
 	}
+	if share := w.share(o.repos[user], t); t.Method == method && fit.Whole() && fit.exact() && share >= home {
+		e.Led, e.Usual, e.Share = true, true, max(e.Share, share) // nearly all that goes this way goes there
+	}
 	best := Judge(e)
 	if best == NotSaid {
 		return NotSaid
@@ -158,7 +161,12 @@ func (o *Org) count(e *Evidence, l linkage, w *way, provider, user string, t *Te
 	} else {
 		e.Led = e.Fit.Whole()
 	}
-	e.Usual = usual*l.votes[e.Fit.shift] >= l.top
+	all := l.votes[e.Fit.shift]
+	if w != nil && e.Fit.Equal && w.equal > e.Votes && !o.twin(provider, t, &e.Fit) {
+		e.Votes, all = w.equal, l.equal // some of its routes stand below a base, some do not
+		e.Led = e.Led || w.equal >= w.votes[w.lead]
+	}
+	e.Usual, e.Main = usual*all >= l.top, all >= l.top
 	if e.Fit.exact() && e.Votes > 0 {
 		e.Votes-- // itself
 	}
@@ -166,6 +174,29 @@ func (o *Org) count(e *Evidence, l linkage, w *way, provider, user string, t *Te
 		e.Share = float64(e.Votes) / float64(n-1)
 	}
 	e.Common = o.common(provider, user, e.Fit.Words)
+}
+
+// home is how much of what goes one way is for a provider, wherever it has it,
+// when a text that goes there cannot be meant for another.
+const home = 0.8
+
+// share tells how much of what goes the way of a text fits a provider, of at
+// least ten.
+func (w *way) share(user *catalog, t *Text) float64 {
+	if w == nil || user == nil || w.texts < 10 {
+		return 0
+	}
+	return float64(w.texts) / float64(user.vias[t.Via])
+}
+
+// twin reports whether a provider has the route of a text a second time, under
+// another base: as a document says it and as code does that lacks its prefix.
+func (o *Org) twin(provider string, t *Text, fit *Fit) (found bool) {
+	filed(o.repos[provider].routesBy, t.Form, func(r *route) {
+		other, ok := Fits(r.form, t.Form)
+		found = found || ok && other.Whole() && other.exact() && other.shift != fit.shift
+	})
+	return found
 }
 
 // usual is how many times more may have something else before them.
@@ -221,8 +252,8 @@ func (w *way) method(method string, t *Text, siblings map[string]bool) Agreement
 	}
 	switch n := w.silent[top]; {
 	case n < sureOf || n*10 < all*9:
-		if t.Guess == "" && method != "GET" {
-			return Doubtful // several may be meant: most read
+		if t.Guess == "" && method != "GET" && w.says > 0 {
+			return Doubtful // others say when they do not read
 		}
 		return a
 	case top == method:
@@ -274,6 +305,7 @@ type vote struct {
 	route *route
 	shift shift
 	whole bool
+	equal bool
 	words []scope.Word
 }
 
@@ -296,7 +328,7 @@ func (o *Org) linked(provider, user string) linkage {
 			filed(p.routesBy, t.Form, func(r *route) {
 				fit, ok := Fits(r.form, t.Form)
 				if ok && fit.exact() && agrees(r.method, t) != Contradicts {
-					votes = append(votes, vote{t, r, fit.shift, fit.Whole(), fit.Words})
+					votes = append(votes, vote{t, r, fit.shift, fit.Whole(), fit.Equal, fit.Words})
 				}
 			})
 			l.take(t, votes[from:])
@@ -327,6 +359,13 @@ func (l *linkage) take(t *Text, votes []vote) {
 			w = &way{votes: map[shift]int{}, silent: map[string]int{}}
 			l.ways[t.Via] = w
 		}
+		if i == 0 {
+			w.texts++
+		}
+		if v.equal && !slices.ContainsFunc(votes[:i], func(x vote) bool { return x.equal }) {
+			w.equal++
+			l.equal++
+		}
 		w.votes[v.shift]++
 		l.votes[v.shift]++
 		l.top = max(l.top, l.votes[v.shift])
@@ -353,6 +392,9 @@ func (l *linkage) learn(votes []vote, user *catalog) {
 			continue
 		}
 		l.files[t.Path] = true
+		if t.Method != "" {
+			w.says++
+		}
 		for _, x := range led[0].words {
 			if telling(x) {
 				l.words[x] = true
@@ -391,16 +433,21 @@ const (
 func (o *Org) rivals(provider, user string, t *Text, fit *Fit, votes int) int {
 	as := map[string]shift{}
 	for id, c := range o.repos {
-		if id == provider {
+		if id == provider || o.copies(id, provider) {
 			continue
 		}
 		var best *Fit
+		whole := false
 		filed(c.routesBy, t.Form, func(r *route) {
 			other, ok := Fits(r.form, t.Form)
+			whole = whole || ok && other.Whole()
 			if ok && !fit.better(&other) && agrees(r.method, t) != Contradicts && (best == nil || other.better(best)) {
 				best = &other
 			}
 		})
+		if whole && o.copies(provider, id) {
+			return outdoneBy
+		}
 		if best == nil {
 			continue
 		}
