@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/patience"
@@ -91,7 +92,12 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 			return nil, err
 		}
 	}
-	r.now = func(d *diff.Delta) ([]byte, error) { return locate.ReadFile(filepath.Join(root, d.Path)) }
+	r.now = func(d *diff.Delta) ([]byte, error) {
+		if d.New != nil {
+			return bounded(d.New)
+		}
+		return locate.ReadFile(filepath.Join(root, d.Path))
+	}
 	a := r.analyze(deltas)
 	if !opts.LinesOnly {
 		markSole(ctx, root, a)
@@ -313,6 +319,21 @@ func (r *run) analyze(deltas []diff.Delta) *coord.Analysis {
 		r.repo.PackageChanges(a.Files)
 	}
 	return a
+}
+
+// was is the content that a file had.
+func (r *run) was(d *diff.Delta) ([]byte, error) {
+	if d.Old != nil {
+		return bounded(d.Old)
+	}
+	return r.objects.Blob(d.OldBlob, locate.MaxSource)
+}
+
+func bounded(text []byte) ([]byte, error) {
+	if len(text) > locate.MaxSource {
+		return nil, odb.ErrTooLarge
+	}
+	return text, nil
 }
 
 func (r *run) wanted(d *diff.Delta, f *coord.FileFacts) bool {

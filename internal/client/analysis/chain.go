@@ -9,7 +9,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
-	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -43,7 +42,7 @@ func (r *run) together(deltas []diff.Delta) *references.Repo {
 		}
 		if d.Status == diff.Added {
 			old[at] = nil
-		} else if text, err := r.objects.Blob(d.OldBlob, locate.MaxSource); err == nil {
+		} else if text, err := r.was(d); err == nil {
 			old[at] = text
 		}
 	}
@@ -65,7 +64,7 @@ func (r *run) chain(deltas []diff.Delta, files []coord.FileFacts) bool {
 		if d.Status != diff.Modified || d.Binary || rules.TestPath(d.Path) || rules.GeneratedPath(d.Path) || !chains(d.Path) {
 			continue
 		}
-		text, err := r.objects.Blob(d.OldBlob, locate.MaxSource)
+		text, err := r.was(d)
 		at := slices.IndexFunc(files, func(f coord.FileFacts) bool { return f.Path == d.Path })
 		if err != nil || at < 0 || r.opts.Want != nil && !r.wanted(d, &files[at]) {
 			continue

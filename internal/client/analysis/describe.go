@@ -10,7 +10,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -57,7 +56,7 @@ func (r *run) readBoth(d *diff.Delta, oldPath string) (old, new *extract.Version
 	a := &extract.Side{File: oldPath, Lang: rules.LanguageOf(oldPath), Rules: r.opts.Rules, Version: r.cache.get(d.OldBlob, oldPath)}
 	b := &extract.Side{File: d.Path, Lang: rules.LanguageOf(d.Path), Rules: r.opts.Rules, Version: r.cache.get(d.NewBlob, d.Path)}
 	ok = true
-	if ok = a.Fetch(d.OldBlob, func() ([]byte, error) { return r.objects.Blob(d.OldBlob, locate.MaxSource) }) && ok; !ok {
+	if ok = a.Fetch(d.OldBlob, func() ([]byte, error) { return r.was(d) }) && ok; !ok {
 		return extract.Nothing(a.Lang.Name), extract.Nothing(b.Lang.Name), false, nil
 	}
 	if ok = b.Fetch(d.NewBlob, func() ([]byte, error) { return r.now(d) }) && ok; !ok {

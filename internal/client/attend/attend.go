@@ -123,6 +123,7 @@ func world(args []string, reader func() Reader) hook.Env {
 		Base:  gitrepo.Base,
 		Roots: gitrepo.Roots,
 		Analyze: func(ctx context.Context, root, base string, paths, along []string, private bool) (*coord.Analysis, error) {
+			makeRoom(paths)
 			if base == "" {
 				var err error
 				if base, err = gitrepo.Base(ctx, root, ""); err != nil {

@@ -3,6 +3,7 @@
 package extract
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -46,8 +47,17 @@ func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
 		consumed: map[uint32]bool{},
 	}
 	asking.Elsewhere = e.elsewhere
+	var needs []string // of the rules before, which are of one framework
+	has := false
 	for _, r := range m.Rules {
-		e.active[r] = applies(r, o)
+		if len(r.Needs) == 0 {
+			has = true
+		} else if !slices.Equal(r.Needs, needs) {
+			has = hasOne(r.Needs, o)
+		}
+		if needs = r.Needs; has && applies(r, o) {
+			e.active[r] = true
+		}
 	}
 	return e
 }
@@ -434,29 +444,25 @@ func (e *extractor) atMark(m *outline.Mark) {
 	}
 }
 
-// applies tells whether the file has what the rule needs: one of the words
-// among its imports, or in its text when the language has no such imports.
+// applies tells whether a rule can hold in a file that has what it needs.
 func applies(r *rules.Rule, o *outline.File) bool {
 	if r.File != nil && !r.File().MatchString(o.Path) {
 		return false
 	}
-	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) && !made().Match(o.Source) {
-		return false
-	}
-	if len(r.Needs) == 0 {
-		return true
-	}
+	return len(r.Exports) == 0 || slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) || made().Match(o.Source)
+}
+
+// hasOne tells whether a file has what a rule needs: one of the words among its
+// imports, or in its text when the language has no such imports.
+func hasOne(needs []string, o *outline.File) bool {
 	for _, im := range o.Imports {
-		for _, n := range r.Needs {
-			if strings.Contains(im.Module+"."+im.Name, n) {
-				return true
-			}
-		}
-	}
-	for _, n := range r.Needs {
-		if text, ok := strings.CutPrefix(n, "text:"); ok && strings.Contains(string(o.Source), text) {
+		name := im.Module + "." + im.Name
+		if slices.ContainsFunc(needs, func(n string) bool { return strings.Contains(name, n) }) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(needs, func(n string) bool {
+		text, ok := strings.CutPrefix(n, "text:")
+		return ok && bytes.Contains(o.Source, []byte(text))
+	})
 }

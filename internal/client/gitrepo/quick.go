@@ -31,15 +31,8 @@ type quick struct {
 	store  *odb.Store
 	base   string
 	deltas []diff.Delta
-	pairs  []pair // of the deltas that are modified
 	attrs  attributes
 	fresh  bool // some are new
-}
-
-// A pair is the two contents of a modified file.
-type pair struct {
-	delta    int
-	old, new []byte
 }
 
 // errSlow means that only git can tell.
@@ -195,8 +188,7 @@ func (q *quick) file(p string) error {
 		if err != nil || kind != "blob" || !q.attrs.plain(p, content) || bytes.IndexByte(old, '\r') >= 0 {
 			return errSlow
 		}
-		d.Status = diff.Modified
-		q.pairs = append(q.pairs, pair{len(q.deltas), old, content})
+		d.Status, d.Old, d.New = diff.Modified, old, content
 	}
 	q.deltas = append(q.deltas, d)
 	return nil
@@ -232,16 +224,18 @@ func (q *quick) inOther(p string) bool {
 
 // hunks finds the lines that differ.
 func (q *quick) hunks() error {
-	sides := make([][2][]byte, len(q.pairs))
-	for i, p := range q.pairs {
-		sides[i] = [2][]byte{p.old, p.new}
+	var modified []*diff.Delta
+	var sides [][2][]byte
+	for i := range q.deltas {
+		if d := &q.deltas[i]; d.Status == diff.Modified {
+			modified, sides = append(modified, d), append(sides, [2][]byte{d.Old, d.New})
+		}
 	}
 	found, err := diffContents(q.ctx, sides)
 	if err != nil {
 		return err
 	}
-	for i, p := range q.pairs {
-		d := &q.deltas[p.delta]
+	for i, d := range modified {
 		d.Hunks, d.Binary = found[i].Hunks, found[i].Binary
 	}
 	return nil

@@ -67,6 +67,9 @@ func TestQuickComparisonsAgreeWithGit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for i := range quickly { // git hands no texts on
+			quickly[i].Old, quickly[i].New = nil, nil
+		}
 		if d := cmp.Diff(slowly, quickly); d != "" {
 			t.Fatalf("-git +ours\n%s", d)
 		}

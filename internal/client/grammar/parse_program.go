@@ -3,6 +3,7 @@
 package grammar
 
 import (
+	"embed"
 	"errors"
 	"math"
 	"strings"
@@ -46,32 +47,27 @@ func Supported(lang string) bool { return number(lang) >= 0 && program.Path != n
 
 // Words of a request and of an answer, as main.c has them.
 const (
-	inLanguage, inOld, inNew, inEdited, inEdit, inMicros, inNames, inWords = 0, 1, 2, 3, 4, 13, 14, 15
-	outResult, outBefore, outAfter, outKinds, outFields, outWords          = 0, 1, 2, 3, 4, 5
+	inLanguage, inOld, inNew, inEdited, inEdit, inMicros, inWords = 0, 1, 2, 3, 4, 13, 14
+	outResult, outBefore, outAfter, outWords                      = 0, 1, 2, 3
 )
 
 // maxAnswer bounds what is believed of an answer's length: a node for each byte
 // of the longest text is more than any parse gives.
 const maxAnswer = math.MaxInt32
 
-// named are the names of kinds and fields, which come together.
-var named [len(names)][2][]byte
+// tables has the names of each language's kinds and fields, a name in a line:
+// to ask the program for them costs more than a small edit's parse.
+//
+//go:embed tables
+var tables embed.FS
 
 func list(n int, fields bool) ([]string, error) {
-	if named[n][0] == nil {
-		err := ask([inWords]uint32{inLanguage: uint32(n), inNames: 1}, nil, nil, func(out [outWords]uint32, read func([]byte) error) error {
-			named[n] = [2][]byte{make([]byte, out[outKinds]), make([]byte, out[outFields])}
-			return errors.Join(read(named[n][0]), read(named[n][1]))
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	text := named[n][0]
+	end := ".kinds"
 	if fields {
-		text = named[n][1]
+		end = ".fields"
 	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+	text, err := tables.ReadFile("tables/" + names[n] + end)
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
 
 // parse parses a text and, if an edit is given, what it made of it.
@@ -158,7 +154,7 @@ func (c *child) exchange(in [inWords]uint32, old, new []byte, answer func([outWo
 	if err := c.read(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), len(out)*word)); err != nil {
 		return err
 	}
-	if uint64(out[outBefore])+uint64(out[outAfter])+uint64(out[outKinds])+uint64(out[outFields]) > maxAnswer/32 {
+	if uint64(out[outBefore])+uint64(out[outAfter]) > maxAnswer/32 {
 		return errors.New("the answer of the grammars makes no sense")
 	}
 	return answer(out, c.read)

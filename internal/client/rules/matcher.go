@@ -51,7 +51,7 @@ type Matcher struct {
 // Matching makes a matcher of rules.
 func Matching(rules []*Rule) *Matcher {
 	m := &Matcher{
-		Calls: map[string][]*Rule{},
+		Calls: make(map[string][]*Rule, 2*len(rules)), // about as many as there are: to grow costs more than to read them
 		Marks: map[string][]*Rule{},
 		Reads: map[string][]*Rule{},
 		want:  map[string]bool{"require": true},

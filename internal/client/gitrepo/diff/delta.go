@@ -15,6 +15,10 @@ type Delta struct {
 	NewBlob string // object id after git's filters, empty when it is gone
 	Binary  bool   // git finds no lines in it
 	Hunks   []Hunk
+
+	// What the file held and holds, where whoever compared has read it for that;
+	// else nil. Who goes on with it need not read it again.
+	Old, New []byte `json:"-"`
 }
 
 // A Status is what became of a file.

@@ -210,44 +210,37 @@ func readLoose(name string, limit int64) (kind string, data []byte, err error) {
 const maxTree = 16 << 20
 
 // tree returns the tree of a commit or tree.
-func (s *Store) tree(id string) (string, error) {
+func (s *Store) tree(id string) ([]byte, error) {
 	for range 3 {
 		kind, data, err := s.Read(id, maxTree)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		switch kind {
 		case "tree":
-			return id, nil
+			return data, nil
 		case "commit", "tag":
 			rest, ok := bytes.CutPrefix(data, []byte(map[string]string{"commit": "tree ", "tag": "object "}[kind]))
 			line, _, _ := bytes.Cut(rest, []byte{'\n'})
 			if !ok {
-				return "", fmt.Errorf("%s: %w", id, errObject)
+				return nil, fmt.Errorf("%s: %w", id, errObject)
 			}
 			id = string(line)
 		default:
-			return "", fmt.Errorf("%s is a %s: %w", id, kind, ErrMissing)
+			return nil, fmt.Errorf("%s is a %s: %w", id, kind, ErrMissing)
 		}
 	}
-	return "", fmt.Errorf("%s: %w", id, ErrMissing)
+	return nil, fmt.Errorf("%s: %w", id, ErrMissing)
 }
 
 // Entry returns what a commit or tree has at path, or nil if there is nothing.
 func (s *Store) Entry(treeish, path string) (*Entry, error) {
-	id, err := s.tree(treeish)
+	data, err := s.tree(treeish)
 	if err != nil {
 		return nil, err
 	}
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		kind, data, err := s.Read(id, maxTree)
-		if err != nil {
-			return nil, err
-		}
-		if kind != "tree" {
-			return nil, fmt.Errorf("%s: %w", id, errObject)
-		}
 		mode, child := s.inTree(data, part)
 		switch {
 		case child == "":
@@ -257,7 +250,13 @@ func (s *Store) Entry(treeish, path string) (*Entry, error) {
 		case mode != modeTree:
 			return nil, nil
 		}
-		id = child
+		var kind string
+		if kind, data, err = s.Read(child, maxTree); err != nil {
+			return nil, err
+		}
+		if kind != "tree" {
+			return nil, fmt.Errorf("%s: %w", child, errObject)
+		}
 	}
 	return nil, nil
 }

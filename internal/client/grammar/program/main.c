@@ -3,8 +3,9 @@
 // that one takes which has Go in it as well.
 //
 // It answers requests until its input ends. A request is a header of words and
-// two texts, an answer one of words, the nodes of both, and names. Both sides
-// are of one build on one machine, so words are as the machine has them.
+// two texts, an answer one of words and the nodes of both. Both sides are of one
+// build on one machine, so words are as the machine has them, and who asks has
+// the names of kinds and fields itself (tables).
 #include "../arena.h"
 #include "../flatten.h"
 
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LANGUAGE, OLD, NEW, EDITED, EDIT, MICROS = EDIT + 9, NAMES, REQUEST };
-enum { RESULT, BEFORE, AFTER, KINDS, FIELDS, ANSWER };
+enum { LANGUAGE, OLD, NEW, EDITED, EDIT, MICROS = EDIT + 9, REQUEST };
+enum { RESULT, BEFORE, AFTER, ANSWER };
 
 static int get(void *to, size_t n) {
   for (char *at = to; n;) {
@@ -33,19 +34,6 @@ static int put(const void *from, size_t n) {
     at += k, n -= (size_t)k;
   }
   return 0;
-}
-
-// names answers with the names of a language's kinds and fields.
-static int names(const uint32_t *in) {
-  int lang = (int)in[LANGUAGE];
-  uint32_t out[ANSWER] = {0, 0, 0, svc_names(lang, false, NULL, 0), svc_names(lang, true, NULL, 0)};
-  char *text = malloc((size_t)out[KINDS] + out[FIELDS] + 1);
-  if (!text) return 1;
-  svc_names(lang, false, text, out[KINDS]);
-  svc_names(lang, true, text + out[KINDS], out[FIELDS]);
-  int failed = put(out, sizeof out) || put(text, (size_t)out[KINDS] + out[FIELDS]);
-  free(text);
-  return failed;
 }
 
 // What is longer than any text that svc reads is no request, and not worth its
@@ -71,6 +59,6 @@ static int parse(const uint32_t *in) {
 int main(void) {
   svc_arena_install();
   for (uint32_t in[REQUEST]; !get(in, sizeof in);)
-    if (in[NAMES] ? names(in) : parse(in)) return 1;
+    if (parse(in)) return 1;
   return 0;
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,7 +60,11 @@ func load(name string) (*File, bool) {
 	if err != nil {
 		return nil, false
 	}
-	head, rest, ok := strings.Cut(string(data), "\n")
+	end := len(data) - 4
+	if end < 0 || binary.LittleEndian.Uint32(data[end:]) != crc32.ChecksumIEEE(data[:end]) {
+		return nil, false
+	}
+	head, rest, ok := strings.Cut(string(data[:end]), "\n")
 	parts := strings.Split(head, "\t")
 	if !ok || len(parts) != 4 || len(rest)%8 != 0 {
 		return nil, false
@@ -77,10 +82,13 @@ func (b Book) Save(root, path string, f *File) error {
 	if b.dir == "" {
 		return nil
 	}
-	return b.keep(b.file(root, path, f.Tool, f.Session), f, spool.Replace)
+	return b.keep(b.file(root, path, f.Tool, f.Session), f)
 }
 
-func (b Book) keep(name string, f *File, write func(string, []byte) error) error {
+// keep writes what was seen over what was there: to make a file and put it in
+// the place of another costs more than all else that a hook does with it. Half
+// of one has another sum, and counts as none.
+func (b Book) keep(name string, f *File) error {
 	if strings.ContainsAny(f.Tool+f.Session+f.Stamp, "\t\n") || 8*len(f.Lines) > maxView {
 		return nil
 	}
@@ -88,10 +96,11 @@ func (b Book) keep(name string, f *File, write func(string, []byte) error) error
 	for _, l := range f.Lines {
 		data = binary.LittleEndian.AppendUint64(data, uint64(l))
 	}
-	err := write(name, data)
+	data = binary.LittleEndian.AppendUint32(data, crc32.ChecksumIEEE(data))
+	err := plain.Overwrite(name, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
-			err = write(name, data)
+			err = plain.Overwrite(name, data)
 		}
 	}
 	return err

@@ -39,7 +39,7 @@ func (s Session) Begin(e Edit) error {
 		after := Lines(e.After)
 		f.Stamp, f.Lines = foreseen+strconv.Itoa(len(after)), append(f.Lines, after...)
 	}
-	return s.book.keep(s.book.pending(s.repo.Root, e.Path, s.Tool, s.ID), f, plain.Overwrite)
+	return s.book.keep(s.book.pending(s.repo.Root, e.Path, s.Tool, s.ID), f)
 }
 
 // What is known of a pending edit; of one that is known, how many lines the file
