@@ -28,6 +28,9 @@ const (
 	// settling is how long before now a file must have changed last for what is
 	// in it to be kept: times are coarse, and what changes next must show.
 	settling = 50 * time.Millisecond
+	// lately is how long what was found out of many files holds without looking at
+	// them again, unless svc hears of an edit that ends it.
+	lately = 10 * time.Minute
 )
 
 // A Book is what is known of one working copy. The zero Book remembers until it
@@ -97,6 +100,39 @@ func (b *Book) List(key string, find func() []string) []string {
 	return files
 }
 
+// Lately reports what find does, or that it did ten minutes ago or less, with the
+// same index: for what seldom changes, and hardly ever by an edit that svc does
+// not hear of. Whoever hears of one calls Anew.
+func (b *Book) Lately(key string, find func() bool) bool {
+	b.readLists()
+	key = latelyMark + key
+	if when := b.lists[key]; len(when) == 1 {
+		at, err := strconv.ParseInt(when[0], 36, 64)
+		if since := time.Since(time.Unix(at, 0)); err == nil && since >= 0 && since < lately {
+			return true
+		}
+	}
+	if !find() {
+		return false
+	}
+	b.lists[key] = []string{strconv.FormatInt(time.Now().Unix(), 36)}
+	b.found = true
+	return true
+}
+
+const latelyMark = "lately "
+
+// Anew ends what held lately.
+func (b *Book) Anew() {
+	b.readLists()
+	for key := range b.lists {
+		if strings.HasPrefix(key, latelyMark) {
+			delete(b.lists, key)
+			b.found = true
+		}
+	}
+}
+
 // readLists reads what was kept of this index: a line that says of which, and
 // then for each list its key, how many files it has, and these.
 func (b *Book) readLists() {
@@ -147,6 +183,9 @@ func (b *Book) Close() {
 }
 
 func (b *Book) keepLists() {
+	if len(b.lists) > maxLists {
+		b.Anew() // there is one for each folder in which somebody works
+	}
 	if !b.found || b.head == "" || len(b.lists) > maxLists {
 		return
 	}

@@ -55,6 +55,10 @@ func (m inMemory) Named(base string) []string {
 
 func (m inMemory) Listed(_ string, find func() []string) []string { return find() }
 
+func (m inMemory) Lately(_ string, find func() bool) bool { return find() }
+
+func (m inMemory) Anew() {}
+
 func (m inMemory) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
 // A circular language is how programs of one refer to themselves: lines in

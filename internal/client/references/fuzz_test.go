@@ -49,6 +49,10 @@ func (e echo) Named(b string) []string  { return []string{"lib/" + b} }
 
 func (e echo) Listed(_ string, find func() []string) []string { return find() }
 
+func (e echo) Lately(_ string, find func() bool) bool { return find() }
+
+func (e echo) Anew() {}
+
 func (e echo) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
 // Whatever a file holds, reading it ends without a panic, and comparing it

@@ -195,21 +195,14 @@ func (n *reach) whole(o *outline.File) {
 // routeFiles are the files whose routes may depend on changed ones: those that
 // go by what changed first, and where that cannot be told all others.
 func (r *Repo) routeFiles(changed []Changed) []string {
+	if r.routeless(changed) {
+		return nil
+	}
 	n, known := &reach{}, true
-	seen := map[string]bool{}
 	for i := range changed {
-		seen[changed[i].Path] = true
 		known = n.concerns(&changed[i]) && known
 	}
-	var files []string
-	for i := range changed {
-		for _, file := range r.near(changed[i].Path) {
-			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && r.size(file) <= maxText {
-				seen[file] = true
-				files = append(files, file)
-			}
-		}
-	}
+	files := r.around(changed)
 	naming, others := r.follow(n, files)
 	if known && others == nil {
 		return slices.DeleteFunc(naming, func(f string) bool { return !r.mayRoute(f) })
@@ -220,6 +213,43 @@ func (r *Repo) routeFiles(changed []Changed) []string {
 		}
 	}
 	return slices.DeleteFunc(append(naming, others...), func(f string) bool { return !r.mayRoute(f) })
+}
+
+// around are the files near the changed ones that are neither these nor too large.
+func (r *Repo) around(changed []Changed) (files []string) {
+	seen := map[string]bool{}
+	for i := range changed {
+		seen[changed[i].Path] = true
+	}
+	for i := range changed {
+		for _, file := range r.near(changed[i].Path) {
+			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && r.size(file) <= maxText {
+				seen[file] = true
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// routeless reports whether no file around one that changed has routes, as in
+// most repositories and folders. That is not looked up anew at every edit: a
+// first route comes with git, which has another index then, or with an edit of
+// which svc hears in time to tell of it.
+func (r *Repo) routeless(changed []Changed) bool {
+	for i := range changed {
+		if v := changed[i].New; v != nil && v.Outline != nil && routeMarks(v.Outline.Source) == hasRoutes {
+			r.files.Anew()
+			return false
+		}
+	}
+	if len(changed) != 1 || changed[0].New == nil {
+		return false
+	}
+	file := changed[0].Path
+	return r.files.Lately("routeless "+path.Dir(file)+" "+path.Ext(file), func() bool {
+		return !slices.ContainsFunc(r.around(changed), r.mayRoute)
+	})
 }
 
 // follow finds the files that go by the names, and by what goes by them. When

@@ -85,7 +85,7 @@ func Load(lang string) (*Matcher, error) {
 		if err != nil {
 			return nil, err
 		}
-		some, err := parse(file, lines)
+		some, err := parse(file, lines, false) // a test holds them to it
 		if err != nil {
 			return nil, err
 		}
@@ -95,9 +95,9 @@ func Load(lang string) (*Matcher, error) {
 	return matchers[folder], nil
 }
 
-// parse reads the rules of a framework. What nobody would look at is an error:
-// a misspelt option would be ignored in silence.
-func parse(file string, lines []Line) (out []*Rule, err error) {
+// parse reads the rules of a framework. If they are checked, what nobody would
+// look at is an error: a misspelt option would be ignored in silence.
+func parse(file string, lines []Line, check bool) (out []*Rule, _ error) {
 	name := strings.TrimSuffix(path.Base(file), ".rules")
 	var needs []string
 	for _, l := range lines {
@@ -105,11 +105,12 @@ func parse(file string, lines []Line) (out []*Rule, err error) {
 			needs = l.Words[1:]
 			continue
 		}
-		r, err := parseRule(name, needs, l)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, l.Number, err)
+		if check {
+			if err := checkRule(l); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, l.Number, err)
+			}
 		}
-		out = append(out, r)
+		out = append(out, parseRule(name, needs, l))
 	}
 	return out, nil
 }
@@ -126,20 +127,31 @@ var options = []string{
 var roles = []string{"provides", "uses", "scope", "group", "mount", "prefix", "client", "shape"}
 var contracts = []string{"http", "db", "event", "config", "gql"}
 
-func parseRule(framework string, needs []string, l Line) (*Rule, error) {
+// checkRule finds what is wrong with a line.
+func checkRule(l Line) error {
 	if len(l.Words) != 2 || !slices.Contains(roles, l.Words[0]) || !slices.Contains(contracts, l.Words[1]) {
-		return nil, fmt.Errorf("want <role> <contract> and options, not %q", strings.Join(l.Words, " "))
+		return fmt.Errorf("want <role> <contract> and options, not %q", strings.Join(l.Words, " "))
 	}
 	for i, o := range l.Options {
 		switch {
 		case !slices.Contains(options, o.Key):
-			return nil, fmt.Errorf("nobody knows the option %s=", o.Key)
+			return fmt.Errorf("nobody knows the option %s=", o.Key)
 		case o.Value == "":
-			return nil, fmt.Errorf("the option %s= says nothing", o.Key)
+			return fmt.Errorf("the option %s= says nothing", o.Key)
 		case l.Options[:i].Get(o.Key) != "":
-			return nil, fmt.Errorf("the option %s= is there twice", o.Key)
+			return fmt.Errorf("the option %s= is there twice", o.Key)
 		}
 	}
+	if !slices.ContainsFunc(triggers, func(key string) bool { return l.Options.Get(key) != "" }) {
+		return fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export=, set=, fields= or match=")
+	}
+	return nil
+}
+
+// triggers are the options that set a rule off.
+var triggers = []string{"call", "mark", "read", "base", "export", "set", "fields", "match"}
+
+func parseRule(framework string, needs []string, l Line) *Rule {
 	r := &Rule{Framework: framework, Line: l.Number, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
 	list := func(key string) []string {
 		if v := l.Options.Get(key); v != "" {
@@ -159,10 +171,7 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 	for _, names := range list("fields") {
 		r.Fields = append(r.Fields, strings.Split(names, "|"))
 	}
-	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports)+len(r.Sets)+len(r.Fields) == 0 {
-		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export=, set=, fields= or match=")
-	}
-	return r, nil
+	return r
 }
 
 func (m *Matcher) add(r *Rule) {

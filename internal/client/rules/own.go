@@ -40,7 +40,7 @@ func Own(sources ...Source) (*Set, error) {
 			return nil, fmt.Errorf("%s: svc reads no language %q; the folders are %s", f.Name, f.Lang, strings.Join(Folders(), ", "))
 		}
 		lines := linesOf(f.Text)
-		found, err := parse(f.Name, lines)
+		found, err := parse(f.Name, lines, true)
 		if err == nil {
 			err = check(f.Name, lines, found)
 		}

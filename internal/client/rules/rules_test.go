@@ -23,7 +23,7 @@ func TestARuleThatCannotMeanAnythingIsRefused(t *testing.T) {
 		"provides http call=get path=0 optional": "want <role> <contract>",
 		"needs express call=get":                 "want <role> <contract>",
 	} {
-		_, err := parse("go/made.rules", linesOf([]byte("# made up\nneeds x\n"+text+"\n")))
+		_, err := parse("go/made.rules", linesOf([]byte("# made up\nneeds x\n"+text+"\n")), true)
 		if err == nil || !strings.Contains(err.Error(), "go/made.rules:3: "+want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
@@ -63,7 +63,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("needs x\nprovides http call=*.get path=0\n")
 	f.Add("scope http call=a call=b\n# x\nuses db read=, under=\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		some, err := parse("go/made.rules", linesOf([]byte(text)))
+		some, err := parse("go/made.rules", linesOf([]byte(text)), true)
 		if err != nil && !strings.HasPrefix(err.Error(), "go/made.rules:") {
 			t.Errorf("an error without its place: %v", err)
 		}
@@ -110,7 +110,7 @@ func TestEveryFolderLoads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			some, err := parse(file, lines)
+			some, err := parse(file, lines, true)
 			if err == nil {
 				err = check(file, lines, some)
 			}

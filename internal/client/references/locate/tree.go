@@ -28,6 +28,9 @@ type Tree interface {
 	// Sketch tells which words a file cannot have, and what marks said of its
 	// text; nil where only its text tells.
 	Sketch(file string, marks func(text []byte) byte) *kept.Sketch
+	// Lately reports what find does, or that it did a while ago; Anew ends that.
+	Lately(key string, find func() bool) bool
+	Anew()
 }
 
 // MaxSource is the size above which a file is not parsed.
@@ -121,6 +124,10 @@ func (t *diskTree) list() []string {
 
 func (t *diskTree) Listed(key string, find func() []string) []string { return t.book.List(key, find) }
 
+func (t *diskTree) Lately(key string, find func() bool) bool { return t.book.Lately(key, find) }
+
+func (t *diskTree) Anew() { t.book.Anew() }
+
 func (t *diskTree) Sketch(file string, marks func(text []byte) byte) *kept.Sketch {
 	return t.book.Sketch(file, func() ([]byte, byte) {
 		text := t.Read(file)
@@ -141,6 +148,10 @@ type gitTree struct {
 }
 
 func (t *gitTree) Listed(key string, find func() []string) []string { return t.book.List(key, find) }
+
+func (t *gitTree) Lately(_ string, find func() bool) bool { return find() }
+
+func (t *gitTree) Anew() {}
 
 func (t *gitTree) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
