@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,6 +94,31 @@ func TestWhatIsKeptEndsWithTheFile(t *testing.T) {
 	r.git("add", "later.js")
 	if got := render(r.analyze(base, "mapper.js")); !strings.Contains(got, "GET /later/{}") || strings.Contains(got, route) {
 		t.Errorf("the new file is not looked at, or the old one not again:\n%s", got)
+	}
+}
+
+// Where no file had a route, none is looked for, until svc hears of one.
+func TestAFirstRouteIsFound(t *testing.T) {
+	r, keep := newRepo(t), t.TempDir()
+	r.write("mapper.js", "exports.toView = (o) => ({ id: o.id, total: o.total });\n")
+	r.write("other.js", "exports.twice = (n) => n * 2;\n")
+	r.commit()
+	base := Options{Base: strings.TrimSpace(r.git("rev-parse", "HEAD")), Budget: 60e9, Keep: keep}
+	r.write("mapper.js", "exports.toView = (o) => ({ id: o.id, sum: o.total });\n")
+	r.settle()
+	r.analyze(base, "mapper.js")
+	lists, _ := filepath.Glob(filepath.Join(keep, "*.lists"))
+	if len(lists) != 1 {
+		t.Fatalf("there are %d files of lists", len(lists))
+	}
+	if text, err := os.ReadFile(lists[0]); !strings.Contains(string(text), "lately routeless") {
+		t.Fatalf("it is not kept that there are no routes: %s %v", text, err)
+	}
+	r.write("other.js", "const express = require('express');\nconst { toView } = require('./mapper');\nconst router = express.Router();\n"+
+		"router.get('/items/:id', (req, res) => {\n  res.json(toView(load(req.params.id)));\n});\nmodule.exports = router;\n")
+	r.analyze(base, "other.js")
+	if got := render(r.analyze(base, "mapper.js")); !strings.Contains(got, "GET /items/{}") {
+		t.Errorf("the route that now replies with it is not told:\n%s", got)
 	}
 }
 
