@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -159,7 +160,7 @@ func claimedLaptop(t *testing.T) (*laptop, []string) {
 
 // bounded plays an event about a file, and fails if it does not end in time, ends
 // badly or takes much memory.
-func (l *laptop) bounded(what, event, file string) string {
+func (l *laptop) bounded(what, event, file string, env ...string) string {
 	l.t.Helper()
 	payload, err := json.Marshal(map[string]any{"session_id": "A", "cwd": l.clone, "hook_event_name": event, "tool_name": "Write",
 		"tool_use_id": time.Now().String(), "tool_input": map[string]any{"file_path": filepath.Join(l.clone, file), "content": "y\n"},
@@ -169,8 +170,10 @@ func (l *laptop) bounded(what, event, file string) string {
 	}
 	ctx, cancel := context.WithTimeout(l.t.Context(), await.Patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(l.bin, "svc"), "hook", "--tool", "claude_code", "--event", event)
-	cmd.Dir, cmd.Env, cmd.Stdin = l.clone, append(l.env, "SVC_PATIENCE=20"), strings.NewReader(string(payload))
+	// The shell's limit saves the machine from a hook that reads without end; the memory it had is judged below.
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6000000; exec "$0" "$@"`, filepath.Join(l.bin, "svc"),
+		"hook", "--tool", "claude_code", "--event", event)
+	cmd.Dir, cmd.Env, cmd.Stdin = l.clone, append(append(slices.Clip(l.env), "SVC_PATIENCE=20"), env...), strings.NewReader(string(payload))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	used, err := childtest.Run(l.t, cmd)
