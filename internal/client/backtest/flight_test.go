@@ -78,6 +78,27 @@ func TestFlightsAcrossAMovedFolder(t *testing.T) {
 	}
 }
 
+// A file that grew to twice its size after it was moved is another one for git,
+// which stops at it for the move alone: that is drift, by whichever of its names
+// svc tells of it.
+func TestDriftOfAMovedFileIsLeftOut(t *testing.T) {
+	m := newMaker()
+	old := m.commit("start", files{"old/a.txt": numbered(60, nil)})
+	moved := m.commit("move", files{"old/a.txt": "", "new/a.txt": numbered(60, nil)}, old)
+	grown := func(at map[int]string) files {
+		return files{"new/a.txt": numbered(60, at) + strings.Repeat("something else altogether\n", 200)}
+	}
+	now := m.commit("grow", grown(nil), moved)
+	first := m.commit("first, begun", files{"old/a.txt": numbered(60, map[int]string{30: "one\n"})}, old)
+	second := m.commit("second, begun", grown(map[int]string{30: "two\n"}), now)
+	m.ref("refs/pull/1/head", m.commit("first, done", files{"b.txt": "1\n"}, first))
+	m.ref("refs/pull/2/head", m.commit("second, done", files{"c.txt": "2\n"}, second))
+	r := run(t, m.build(t, now), backtest.Options{Flights: true, NoMerges: true})
+	if len(r.Outcomes) != 1 || told(&r.Outcomes[0]) != "quiet" {
+		t.Errorf("told %+v", r.Outcomes)
+	}
+}
+
 // Where histories cross, what both sides have already is no change of either.
 func TestCrossedHistoriesShareWhatBothHave(t *testing.T) {
 	m := newMaker()

@@ -218,9 +218,14 @@ func namesOf(sides ...*coord.Analysis) names {
 	n := names{}
 	for _, side := range sides {
 		for i := range side.Files {
-			if f := &side.Files[i]; f.OldPath != nil {
-				n[f.Path] = append(n[f.Path], *f.OldPath)
-				n[*f.OldPath] = append(n[*f.OldPath], f.Path)
+			f := &side.Files[i]
+			before := f.Former
+			if f.OldPath != nil {
+				before = append([]string{*f.OldPath}, before...)
+			}
+			for _, old := range before {
+				n[f.Path] = append(n[f.Path], old)
+				n[old] = append(n[old], f.Path)
 			}
 		}
 	}

@@ -21,11 +21,11 @@ import (
 type language struct {
 	id, ending string
 	server     func(tools string) []string
-	check      func(tools, dir string) *exec.Cmd // nil if the server judges
-	whole      bool                              // it judges all files, rather than those that have the name
-	fault      *regexp.Regexp                    // file and words of a line of the checker
-	parameter  string                            // one more
-	member     string                            // of an interface
+	check      func(files []string) *exec.Cmd // nil if the server judges
+	whole      bool                           // it judges all files, rather than those that have the name
+	fault      *regexp.Regexp                 // file and words of a line of the checker
+	parameter  string                         // one more
+	member     string                         // of an interface
 }
 
 //go:embed typescript.cjs
@@ -44,9 +44,12 @@ var languages = map[string]language{
 		parameter: "extra77: int"},
 	"c": {id: "c", ending: ".c",
 		server: func(string) []string { return []string{"clangd", "--log=error"} },
-		check: func(_, dir string) *exec.Cmd {
-			return exec.Command("sh", "-c",
-				`for f in $(find . -name '*.c'); do cc -fsyntax-only -I. -Iinclude -Isrc "$f" 2>&1; done; true`)
+		check: func(files []string) *exec.Cmd {
+			if slices.ContainsFunc(files, func(f string) bool { return path.Ext(f) != ".c" }) { // a header may reach any
+				return exec.Command("sh", "-c", `find . -name '*.c' -exec cc -fsyntax-only -I. -Iinclude -Isrc {} ';' 2>&1; true`)
+			}
+			return exec.Command("sh", append([]string{"-c",
+				`for f; do [ -f "$f" ] && cc -fsyntax-only -I. -Iinclude -Isrc "./$f" 2>&1; done; true`, "sh"}, files...)...)
 		},
 		fault: regexp.MustCompile(`(?m)^(\S.*?):\d+:\d+: ((?:fatal )?error: .*)$`), parameter: "int extra77"},
 }
@@ -134,22 +137,27 @@ func (s *served) faults(tree string, files []string) (map[string]int, error) {
 	if s.check == nil {
 		return s.pulled(tree, files)
 	}
-	if f, ok := s.known[tree]; ok {
+	key := tree + " " + strings.Join(files, " ")
+	if f, ok := s.known[key]; ok {
 		return f, nil
 	}
 	if err := s.unpack(s.trees, tree, nil); err != nil {
 		return nil, err
 	}
-	cmd := s.check(s.tools, s.trees)
+	cmd := s.check(files)
 	cmd.Dir = s.trees
 	out, _ := cmd.Output() // it fails where it finds something
 	found := map[string]int{}
 	for _, m := range s.fault.FindAllStringSubmatch(string(out), -1) {
-		found[strings.TrimPrefix(m[1], s.trees+"/")+": "+m[2]]++
+		found[strings.TrimPrefix(strings.TrimPrefix(m[1], s.trees+"/"), "./")+": "+sameWords(m[2])]++
 	}
-	s.known[tree] = found
+	s.known[key] = found
 	return found, nil
 }
+
+// sameWords are a checker's without the new name of what A renamed: what was
+// wrong before is told with it, too.
+func sameWords(words string) string { return strings.ReplaceAll(words, "77", "") }
 
 // pulled are the faults that a server finds in some files, which stays for all
 // trees: it takes long to begin.
@@ -175,7 +183,7 @@ func (s *served) pulled(tree string, files []string) (found map[string]int, err 
 			return nil, err
 		}
 		for _, words := range said {
-			found[file+": "+words]++
+			found[file+": "+sameWords(words)]++
 		}
 	}
 	return found, nil
@@ -191,7 +199,7 @@ func (s *served) concerned(base, a, b, merged, name string) (out []string, err e
 		}
 		out = append(out, strings.Split(list, "\n")...)
 	}
-	list, _ := s.git("", "grep", "-lwF", "-e", name, merged, "--", "*"+s.ending) // it fails where nobody has it
+	list, _ := s.git("", "grep", "-lwF", "-e", name, merged, "--", "*"+s.ending, "*.h") // it fails where nobody has it
 	for line := range strings.Lines(list) {
 		out = append(out, strings.TrimPrefix(strings.TrimSpace(line), merged+":"))
 	}
@@ -349,6 +357,9 @@ func (s *served) judge(server *session, base, b string, sym *symbol) error {
 	looked, err := s.concerned(base, a, b, merged, sym.Name)
 	if err != nil {
 		return err
+	}
+	if s.check != nil {
+		looked = slices.DeleteFunc(looked, func(f string) bool { return !s.read(f) })
 	}
 	var said [4]map[string]int
 	for i, tree := range []string{base, a, b, merged} {

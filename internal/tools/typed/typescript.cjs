@@ -3,7 +3,7 @@
 // of files that nobody has open), and warm from one tree to the next.
 const ts = require(process.argv[1])
 
-let root = "", service, names = [], options = {}, stale = true, moved = true
+let root = "", service, program, names = [], options = {}, stale = true, moved = true
 const versions = new Map(), texts = new Map()
 
 const host = {
@@ -31,14 +31,14 @@ function fresh() {
     options = cfg ? cfg.options : more
     stale = false
     service ??= ts.createLanguageService(host)
-    service.getProgram()
+    program = service.getProgram() // once: the service looks at every file for each question
     moved = false
   }
   return service
 }
 
 const file = (uri) => decodeURIComponent(uri.slice("file://".length))
-const source = (f) => fresh().getProgram().getSourceFile(f)
+const source = (f) => fresh() && program.getSourceFile(f)
 const offset = (f, p) => source(f)?.getPositionOfLineAndCharacter(p.line, p.character)
 
 function span(f, at) {
@@ -70,8 +70,8 @@ const asked = {
   },
   "textDocument/references": (p, f) => (fresh().getReferencesAtPosition(f, offset(f, p.position)) ?? []).map((l) =>
     ({ uri: "file://" + l.fileName, range: span(l.fileName, l.textSpan) })),
-  "textDocument/diagnostic": (p, f) => ({ items: (source(f) ? [...service.getSyntacticDiagnostics(f), ...service.getSemanticDiagnostics(f)] : [])
-    .map((d) => ({ severity: d.category === ts.DiagnosticCategory.Error ? 1 : 2,
+  "textDocument/diagnostic": (p, f) => ({ items: (source(f) ? [...program.getSyntacticDiagnostics(source(f)),
+    ...program.getSemanticDiagnostics(source(f))] : []).map((d) => ({ severity: d.category === ts.DiagnosticCategory.Error ? 1 : 2,
       message: "TS" + d.code + ": " + ts.flattenDiagnosticMessageText(d.messageText, " ") })) }),
 }
 
