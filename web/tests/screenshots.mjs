@@ -1,6 +1,6 @@
 // Takes a picture of every page, light and dark, at three widths: of a small
-// team, of a crowd and of an empty org.
-import { mkdirSync } from "node:fs";
+// team, of a crowd and of an empty org. The README's are among them.
+import { copyFileSync, mkdirSync } from "node:fs";
 import { seedCrowd } from "../demo/crowd.mjs";
 import { seed, seedPeople } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
@@ -9,7 +9,15 @@ import { crowdPlaces } from "./places.mjs";
 
 const out = new URL("../screenshots/", import.meta.url).pathname;
 mkdirSync(out, { recursive: true });
+const docs = new URL("../../docs/pictures/", import.meta.url).pathname;
 const only = process.argv[2];
+
+/** What an agent of Claude Code reads when svc stops its edit, as its terminal shows it. */
+const terminal = (file, reason) => `<style>
+  body { margin: 0; background: #1e1e1e; color: #d4d4d4; font: 15px/1.55 "DejaVu Sans Mono", monospace }
+  main { width: 900px; padding: 22px 26px; white-space: pre-wrap; overflow-wrap: anywhere }
+  .result { display: grid; grid-template-columns: 4ch 1fr } .said { color: #f48771 } .dot { color: #f14c4c }
+</style><main><div><span class="dot">●</span> <b>Update</b>(${file})</div><div class="result"><span>  └ </span><span class="said">Error: PreToolUse:Edit hook error: ${reason}</span></div></main>`;
 
 /** The demo is minutes old; its figures are drawn as if it were a month. */
 async function aMonth(route) {
@@ -53,8 +61,17 @@ try {
     "sign-in": "/sign-in",
     "device": "/device",
   };
+  if (!only || "warned".startsWith(only)) {
+    const file = "internal/session/middleware.go";
+    const { decision, reason } = await world.agents.audit.hook("pre_edit", { paths: [file] });
+    if (decision !== "block") throw new Error(`the edit is not stopped but answered ${decision}`);
+    const page = await (await browser.newContext({ deviceScaleFactor: 2 })).newPage();
+    await page.setContent(terminal(file, reason.replaceAll("&", "&amp;").replaceAll("<", "&lt;")));
+    await page.locator("main").screenshot({ path: `${docs}warned.png` });
+    await page.context().close();
+  }
   const empty = await seedPeople(fresh.url, fresh.code);
-  const crowd = await seedCrowd(full.url, full.code, full.database);
+  const crowd = (!only || only.startsWith("crowd")) && (await seedCrowd(full.url, full.code, full.database));
   for (const scheme of ["light", "dark"]) {
     for (const width of [1440, 1024, 390]) {
       const height = width === 390 ? 844 : 900;
@@ -75,6 +92,7 @@ try {
         await page.setViewportSize({ width, height: Math.max(height, tall) });
         await page.waitForTimeout(150);
         await page.screenshot({ path: `${out}${name}-${scheme}-${width}.png` });
+        if (name === "now" && scheme === "light" && width === 1440) copyFileSync(`${out}now-light-1440.png`, `${docs}now.png`);
         await page.setViewportSize({ width, height });
       };
       for (const [name, path] of Object.entries(pages)) {
@@ -95,9 +113,11 @@ try {
       }
       // Cookies know no ports: the other servers need other jars.
       await context.clearCookies();
-      await beSignedIn(context, full.url, crowd.clients.ana);
-      for (const [name, path] of Object.entries(crowdPlaces(crowd))) if (!/^settings|device|not there/.test(name)) await shoot(`crowd-${name.replaceAll(" ", "-")}`, full.url + path, !/^(messages|thread|activity|all|closed|intents)/.test(name));
-      await context.clearCookies();
+      if (crowd) {
+        await beSignedIn(context, full.url, crowd.clients.ana);
+        for (const [name, path] of Object.entries(crowdPlaces(crowd))) if (!/^settings|device|not there/.test(name)) await shoot(`crowd-${name.replaceAll(" ", "-")}`, full.url + path, !/^(messages|thread|activity|all|closed|intents)/.test(name));
+        await context.clearCookies();
+      }
       await beSignedIn(context, fresh.url, empty.clients.ana);
       await shoot("now-empty", fresh.url + "/");
       await shoot("intents-empty", fresh.url + "/intents");
