@@ -133,7 +133,7 @@ test-hosts: ## real agent hosts from npm against a scripted model; writes the ma
 test-editors: $(NODE) ## others' work in a real Neovim, Emacs and VS Code, headless; installs them with apt and npm where it may
 	@command -v nvim >/dev/null || apt-get install -y --no-install-recommends neovim
 	@command -v emacs >/dev/null || apt-get install -y --no-install-recommends emacs-nox elpa-eglot
-	go test -count=1 -tags editors$(comma)netgo$(comma)osusergo -run '^Test(Neovim|Emacs|VSCodeItself)' ./internal/e2e
+	go test -count=1 -timeout 30m -tags editors$(comma)netgo$(comma)osusergo -run '^Test(Neovim|Emacs|VSCodeItself)' ./internal/e2e
 
 test-prometheus: ## metrics, dashboard and alert rules before a real Prometheus; installs it with apt where it may
 	@command -v promtool >/dev/null || apt-get install -y --no-install-recommends prometheus
