@@ -117,11 +117,11 @@ test("of two who try a code only the first decides", async () => {
 test("the org that one looks at is the one that the device gets, and one can look at another", async () => {
   rig("org", world.server.database, "Contoso", "ben@northwind.example");
   const page = await world.page("ben", "/");
-  await page.getByRole("button", { name: "Org Northwind, switch" }).click();
+  await page.getByRole("button", { name: "Org Northwind, menu" }).click();
   await page.getByRole("menuitem", { name: /Contoso/ }).click();
   await page.getByText("Connect your first agent").waitFor(); // nobody works there yet
   assert.equal(await page.locator('[title="northwind/shop-api"]').count(), 0);
-  await page.getByRole("button", { name: "Org Contoso, switch" }).waitFor();
+  await page.getByRole("button", { name: "Org Contoso, menu" }).waitFor();
 
   const before = (await tokens()).length;
   const l = await login();
@@ -134,7 +134,7 @@ test("the org that one looks at is the one that the device gets, and one can loo
   assert.equal((await tokens()).length, before, "Northwind has the token that Contoso was given");
 
   await page.goto(world.url + "/");
-  await page.getByRole("button", { name: "Org Contoso, switch" }).click();
+  await page.getByRole("button", { name: "Org Contoso, menu" }).click();
   await page.getByRole("menuitem", { name: /Northwind/ }).click();
   await page.locator('.agent-repo[title="northwind/shop-api"]').first().waitFor();
 });

@@ -1,20 +1,11 @@
 // The main actions without a mouse.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { moveTo, tabTo } from "./hand.mjs";
 import { dialog, goTo, said, useWorld } from "./world.mjs";
 
 const world = useWorld();
 
-/** Presses a key until something has the focus. */
-async function moveTo(page, locator, key) {
-  await locator.waitFor({ state: "attached" });
-  for (let n = 0; n < 120; n++) {
-    if (await locator.evaluate((el) => el === document.activeElement)) return;
-    await page.keyboard.press(key);
-  }
-  assert.fail(`${key} never reaches ${locator}`);
-}
-const tabTo = (page, locator) => moveTo(page, locator, "Tab");
 const arrowTo = (page, locator) => moveTo(page, locator, "ArrowDown");
 
 async function press(page, locator, key = "Enter") {

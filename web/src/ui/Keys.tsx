@@ -7,6 +7,8 @@ const general: [string, string][] = [
   ["/ or Ctrl K", "Search, or go to anything"],
   ["j / k", "Next and previous row of a list"],
   ["Enter", "Open the row"],
+  ["Space", "Peek at the row without leaving the list"],
+  ["x", "Choose the row, to do something to several"],
   ["Ctrl Enter", "Send what is written"],
   ["Esc", "Close; what was typed is kept"],
 ];

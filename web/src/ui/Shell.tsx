@@ -1,14 +1,15 @@
 // The frame around every page: navigation, org, connection, palette.
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "./icons.gen";
+import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun, IconUserPlus } from "./icons.gen";
 import { Suspense, useCallback, useEffect, type ReactNode } from "react";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation, useSearch } from "wouter";
 import { later } from "../lib/lazy";
 import { useLive } from "../lib/live";
 import { useNotices, useNoticesOf } from "../lib/notify";
 import { countOf } from "../lib/conflict";
 import { useAttention, useLiveConflicts } from "../lib/queries";
+import { chooseNone, peek, rowKey, useRows } from "../lib/rows";
 import { countInTab } from "../lib/tab";
 import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
@@ -19,7 +20,19 @@ import { usePalette } from "./paletteState";
 
 const Keys = later(() => import("./Keys"), "Keys");
 const Palette = later(() => import("./Palette"), "Palette");
+const Views = later(() => import("./Views"), "Views");
+const Peek = later(() => import("./Peek"), "Peek");
+const Chosen = later(() => import("./Chosen"), "Chosen");
 const More = later(() => import("./More"), "More");
+
+// They come with the code that shows them, once there is one.
+const hasViews = (org: string): boolean => {
+  try {
+    return localStorage.getItem(`svc-views ${org}`) !== null;
+  } catch {
+    return false;
+  }
+};
 
 const isHere = (path: string, href: string): boolean => (href === "/" ? path === "/" : path === href || path.startsWith(href + "/"));
 
@@ -94,7 +107,7 @@ function OrgMenu() {
   return (
     <Menu position="bottom-start" width={230}>
       <Menu.Target>
-        <UnstyledButton className="org-button" aria-label={`Org ${me.org.name}, switch`}>
+        <UnstyledButton className="org-button" aria-label={`Org ${me.org.name}, menu`}>
           <span className="logo" aria-hidden>
             <img src="/icon.svg" alt="" width={22} height={22} />
           </span>
@@ -110,6 +123,11 @@ function OrgMenu() {
             <span className="menu-hint">{o.role}</span>
           </Menu.Item>
         ))}
+        {me.isAdmin && (
+          <Menu.Item component={Link} href="/settings/members?invite=1" leftSection={<IconUserPlus size={15} />}>
+            Invite a teammate
+          </Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   );
@@ -194,7 +212,7 @@ function useShortcuts(openPalette: () => void, showKeys: () => void) {
       } else if (e.key === "?") {
         e.preventDefault();
         showKeys();
-      } else if (enterRows(e)) {
+      } else if (rowKey(e) || enterRows(e)) {
         e.preventDefault();
       } else if (e.key === "g") armed = e.timeStamp;
       else if (e.timeStamp - armed < 1500) {
@@ -216,6 +234,9 @@ export function Shell({ children }: { children: ReactNode }) {
   const [drawer, { open, close }] = useDisclosure(false);
   const [path] = useLocation();
   const counts = useCounts();
+  const rows = useRows();
+  const search = useSearch();
+  const { org } = useMe();
   const [keys, { open: showKeys, close: hideKeys }] = useDisclosure(false);
   const [, navigate] = useLocation();
   const attention = useAttention();
@@ -226,6 +247,8 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => {
     document.getElementById("main")?.scrollTo(0, 0);
     window.scrollTo(0, 0);
+    peek(null);
+    chooseNone();
   }, [path]);
   return (
     <div className="shell">
@@ -240,6 +263,11 @@ export function Shell({ children }: { children: ReactNode }) {
           <kbd>Ctrl K</kbd>
         </button>
         <NavLinks />
+        {(search || hasViews(org.slug)) && (
+          <Suspense fallback={null}>
+            <Views />
+          </Suspense>
+        )}
         <div className="grow" />
         <div className="side-foot">
           <Connection />
@@ -282,12 +310,15 @@ export function Shell({ children }: { children: ReactNode }) {
         {drawer && (
           <More onClose={close}>
             <NavLinks onGo={close} />
+            <Views onGo={close} />
             <div className="drawer-user">
               <UserMenu />
             </div>
           </More>
         )}
         {palette.opened && <Palette {...palette} />}
+        {rows.peeked && <Peek at={rows.peeked} />}
+        {rows.chosen.length > 0 && <Chosen chosen={rows.chosen} />}
       </Suspense>
       {keys && (
         <Suspense fallback={null}>

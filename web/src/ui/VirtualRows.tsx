@@ -40,6 +40,7 @@ export function VirtualRows<T>({ items, keyOf, estimate, render, onEnd, label }:
 export function moveFocus(e: KeyboardEvent<HTMLElement>): void {
   const by = e.key === "ArrowDown" || e.key === "j" ? 1 : e.key === "ArrowUp" || e.key === "k" ? -1 : 0;
   if (!by || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test((e.target as HTMLElement).tagName)) return;
+  if (!e.currentTarget.contains(e.target as Node)) return; // of a menu that was opened from a row
   const all = [...e.currentTarget.querySelectorAll<HTMLElement>("[data-row]")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
   const here = all.findIndex((el) => el.contains(document.activeElement));
   const next = all[Math.max(0, Math.min(all.length - 1, here + by))];

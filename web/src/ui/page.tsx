@@ -2,24 +2,30 @@
 import { Button, Loader } from "@mantine/core";
 import { IconCloudOff, IconLock, IconMoodEmpty } from "./icons.gen";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { Component, useEffect, useRef, useState, type ReactNode } from "react";
+import { Component, createContext, useContext, useEffect, useRef, useState, type ReactNode } from "react";
 import { Problem } from "../api/client";
 import { ChunkError } from "../lib/lazy";
 import { nameTab } from "../lib/tab";
 
+/** Whether a page is shown inside another, beside the list that it was found in. */
+export const Inside = createContext(false);
+
 export function Page({ title, sub, actions, children, wide = false, tight = false, written = false }: { title: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean; tight?: boolean; written?: boolean /* somebody wrote the title, in whatever direction */ }) {
-  useEffect(() => nameTab(title), [title]);
+  const inside = useContext(Inside);
+  useEffect(() => (inside ? undefined : nameTab(title)), [inside, title]);
+  const Main = inside ? "div" : "main";
+  const Heading = inside ? "h2" : "h1";
   return (
-    <main className={`page${wide ? " page-wide" : ""}${tight ? " page-tight" : ""}`} id="main" tabIndex={-1}>
+    <Main className={`page${wide ? " page-wide" : ""}${tight ? " page-tight" : ""}`} id={inside ? undefined : "main"} tabIndex={-1}>
       <header className="page-head">
         <div className="grow">
-          <h1>{written ? <bdi>{title}</bdi> : title}</h1>
+          <Heading className={inside ? "peek-title" : undefined}>{written ? <bdi>{title}</bdi> : title}</Heading>
           {sub && <div className="page-sub">{sub}</div>}
         </div>
         {actions && <div className="page-actions">{actions}</div>}
       </header>
       {children}
-    </main>
+    </Main>
   );
 }
 

@@ -245,19 +245,22 @@ func handTo(ctx context.Context, c *ground.Change, i *store.IntentRow, to recipi
 	}
 	from := i.Owner
 	about := &coord.About{Kind: "intent", Ref: i.Ref}
-	body := "Handed " + i.Ref + " to you."
+	body, reader := "Handed "+i.Ref+" to you.", m.User
+	if c.Who.UserID == m.ID { // taken, so it is the other who has to hear of it
+		body, reader = "Took "+i.Ref+" over from you.", from
+	}
 	if note != nil && *note != "" {
 		body += "\n\n" + *note
 	}
 	subject := "Handoff of " + i.Ref
 	msg, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{
 		Thread:      store.DirectThread([]string{from.ID, m.ID}, about, &subject),
-		To:          "user:" + m.Email,
+		To:          "user:" + reader.Email,
 		Subject:     &subject,
 		Body:        body,
 		RequiresAck: false,
 		About:       about,
-		Recipients:  []string{m.ID},
+		Recipients:  []string{reader.ID},
 	})
 	if err != nil {
 		return nil, err

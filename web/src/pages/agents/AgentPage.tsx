@@ -6,6 +6,7 @@ import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Session } from "../../api/records";
 import { agentsOf, stateText, type Agent } from "../../lib/agents";
+import { causesOf, pairsOf } from "../../lib/conflict";
 import { kinds, typesOf } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
@@ -18,6 +19,7 @@ import { ChoiceFilter } from "../../ui/Filters";
 import { Confirmed } from "../../ui/form";
 import { Happening } from "../../ui/Happening";
 import { Failed, Load, Loading, Page, Section } from "../../ui/page";
+import { CauseActions } from "../conflicts/CauseActions";
 import { ConflictRow } from "../conflicts/ConflictRow";
 import { HandoffDialog } from "../intents/IntentDialogs";
 import { AgentMessage } from "../messages/AgentMessage";
@@ -39,6 +41,7 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
   const mine = me.isAdmin || a.user.id === me.user.id;
   const end = useAction(() => call("POST /v1/sessions/{id}/end", { path: { id: s.id } }), { says: "The session is ended.", stale: ["sessions", "intents", "conflicts"] });
   const close = () => setDialog(null);
+  const trouble = causesOf(pairsOf(a.conflicts.filter((c) => c.ref === a.whyRef && c.severity === "block")))[0];
   return (
     <Page
       title={`${a.user.name}'s ${toolName(s.tool)}`}
@@ -90,7 +93,10 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
           <Section>
             <dl className="facts agent-facts">
               <dt>In trouble with</dt>
-              <dd>{a.why ? <>{a.why} {a.whyRef && <Ref to={a.whyRef} />}</> : "nothing"}</dd>
+              <dd>
+                {a.why ? <>{a.why} {a.whyRef && <Ref to={a.whyRef} />}</> : "nothing"}
+                {trouble && <CauseActions cause={trouble} />}
+              </dd>
               <dt>Said last</dt>
               <dd dir="auto">
                 {a.words ? (

@@ -5,24 +5,23 @@ import { call } from "../../api/client";
 import type { Conflict, ConflictAction, Verdict } from "../../api/records";
 import { actionsFor, isParty, partOf, type Part } from "../../lib/advice";
 import { useDraft } from "../../lib/draft";
-import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { actionText } from "../../lib/text";
 import { useAction } from "../../ui/action";
 import { Ask } from "../../ui/form";
 import { Section } from "../../ui/page";
 import { Compose } from "../messages/Compose";
+import { OverrideDialog, useOverriding } from "./Override";
 
 const stale = ["conflict", "conflicts", "attention", "intent", "intents"];
 
 export function Actions({ conflict: c }: { conflict: Conflict }) {
   const me = useMe();
-  const policy = useGet("policies", "GET /v1/policies", { query: { repo: c.repo.full_name } });
+  const overriding = useOverriding(c.repo.full_name);
   const [asking, setAsking] = useState<ConflictAction | "override" | "message" | null>(null);
   const part = partOf(c, me.user.id, me.isAdmin);
   const live = ["open", "acknowledged", "resolving"].includes(c.status);
-  const mayOverride = (policy.data?.effective["override.allowed_roles"] ?? ["owner", "admin"]).includes(me.org.role);
-  const list = actionsFor(c.status, part, mayOverride);
+  const list = actionsFor(c.status, part, overriding.may);
   const close = () => setAsking(null);
   // What is being written stays, whatever happens to the conflict meanwhile.
   return (
@@ -35,7 +34,7 @@ export function Actions({ conflict: c }: { conflict: Conflict }) {
                 {actionText[a].verb}
               </Button>
             ))}
-            {mayOverride && (
+            {overriding.may && (
               <Button variant="light" color="red" fullWidth justify="flex-start" leftSection={<IconShieldCheck size={14} />} onClick={() => setAsking("override")}>
                 Override
               </Button>
@@ -47,7 +46,11 @@ export function Actions({ conflict: c }: { conflict: Conflict }) {
         </Section>
       )}
       {asking && asking !== "override" && asking !== "message" && <ActionDialog conflict={c} action={asking} onClose={close} />}
-      {asking === "override" && <OverrideDialog conflict={c} needsReason={policy.data?.effective["override.require_reason"] ?? true} onClose={close} />}
+      {asking === "override" && (
+        <OverrideDialog refs={[c.ref]} draft={`conflict ${c.ref} override`} needsReason={overriding.needsReason} over={isOver(c)} onClose={close}>
+          <Meanwhile conflict={c} />
+        </OverrideDialog>
+      )}
       {asking === "message" && <Compose to={`conflict:${c.ref}`} name={`both sides of ${c.ref}`} onClose={close} onSent={close} />}
     </>
   );
@@ -96,27 +99,6 @@ function ActionDialog({ conflict: c, action, onClose }: { conflict: Conflict; ac
       <Meanwhile conflict={c} />
       <p className="dim">{text.help}</p>
       <Textarea label="Note" placeholder={text.noteHint} maxLength={2000} data-autofocus value={note} onChange={(e) => setNote(e.target.value)} dir="auto" />
-    </Ask>
-  );
-}
-
-function OverrideDialog({ conflict: c, needsReason, onClose }: { conflict: Conflict; needsReason: boolean; onClose: () => void }) {
-  const [reason, setReason, forget] = useDraft(`conflict ${c.ref} override`);
-  const trimmed = reason.trim();
-  const override = useAction(() => call("POST /v1/conflicts/{ref}/override", { path: { ref: c.ref }, body: trimmed ? { reason: trimmed } : {} }), {
-    says: `${c.ref} is overridden. Both sides may go on.`,
-    stale,
-    then: () => {
-      forget();
-      onClose();
-    },
-  });
-  const short = needsReason ? trimmed.length < 3 : trimmed.length > 0 && trimmed.length < 3;
-  return (
-    <Ask opened onClose={onClose} title={`Override ${c.ref}?`} confirm="Override" danger busy={override.isPending} disabled={short || isOver(c)} onConfirm={() => override.mutate()}>
-      <Meanwhile conflict={c} />
-      <p className="dim">Both sides may go on until the evidence grows. The audit log keeps your name and your reason. Only people can do this; agents never can.</p>
-      <Textarea label="Reason" required={needsReason} maxLength={2000} data-autofocus value={reason} onChange={(e) => setReason(e.target.value)} dir="auto" />
     </Ask>
   );
 }

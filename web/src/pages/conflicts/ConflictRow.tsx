@@ -1,9 +1,9 @@
-import { Link } from "wouter";
 import type { Conflict, User } from "../../api/records";
 import { told } from "../../lib/conflict";
 import { conflictKind, exact, moment, plural } from "../../lib/text";
 import { Ago, Avatar, ConflictPill, SeverityPill } from "../../ui/bits";
 import { Inline } from "../../ui/Markdown";
+import { WorkRow } from "../../ui/RowTools";
 
 /** The people on both sides, each once. */
 function peopleIn(c: Conflict): User[] {
@@ -18,7 +18,7 @@ function whoIn(c: Conflict): string {
 
 export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; more?: number }) {
   return (
-    <Link href={`/conflicts/${c.ref}`} className="work-row" data-row>
+    <WorkRow href={`/conflicts/${c.ref}`} name={c.ref}>
       <span className="duo" aria-hidden>
         {peopleIn(c).map((u) => (
           <Avatar key={u.id} user={u} size={26} />
@@ -57,6 +57,6 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
           )}
         </span>
       </span>
-    </Link>
+    </WorkRow>
   );
 }

@@ -138,11 +138,9 @@ function CauseRow({ cause }: { cause: Cause }) {
           </span>
         )}
       </button>
-      {open && (
-        <Suspense fallback={null}>
-          <CauseActions cause={cause} />
-        </Suspense>
-      )}
+      <Suspense fallback={null}>
+        <CauseActions cause={cause} />
+      </Suspense>
       {open && cause.pairs.map((p) => <PairRow key={p.id} pair={p} />)}
     </div>
   );

@@ -8,8 +8,8 @@ import { Link } from "wouter";
 
 const most = 4; // files that are drawn
 
-/** Files where at least one side has lines. */
-export const drawn = (c: Conflict): SharedFile[] => filesOf(c).filter((f) => [...f.holder, ...f.challenger].some((e) => e.lines)).sort((a, b) => b.both.length - a.both.length);
+/** Files where at least one side has lines. Two repositories have no file in common, whatever it is called. */
+export const drawn = (c: Conflict): SharedFile[] => (c.cross_repo ? [] : filesOf(c)).filter((f) => [...f.holder, ...f.challenger].some((e) => e.lines)).sort((a, b) => b.both.length - a.both.length);
 
 export function Rulers({ conflict: c, repo }: { conflict: Conflict; repo: Repo | undefined }) {
   const files = drawn(c);

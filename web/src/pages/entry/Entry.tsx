@@ -1,4 +1,5 @@
 // The frame of the pages that people see before they are in.
+import "../../styles/entry.css";
 import { useEffect, type ReactNode } from "react";
 
 export function Entry({ title, sub, children, foot }: { title: string; sub?: ReactNode; children: ReactNode; foot?: ReactNode }) {

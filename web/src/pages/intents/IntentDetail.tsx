@@ -30,7 +30,7 @@ export function IntentDetail() {
 
 function Detail({ intent: i }: { intent: Intent }) {
   const me = useMe();
-  const [dialog, setDialog] = useState<"edit" | "merged" | "abandoned" | "handoff" | "message" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "merged" | "abandoned" | "handoff" | "take" | "message" | null>(null);
   const may = live.includes(i.status) && (me.isAdmin || i.owner.id === me.user.id);
   const maySpeak = live.includes(i.status) && i.owner.id !== me.user.id;
   const close = () => setDialog(null);
@@ -54,6 +54,11 @@ function Detail({ intent: i }: { intent: Intent }) {
           {maySpeak && (
             <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setDialog("message")}>
               Message
+            </Button>
+          )}
+          {may && i.owner.id !== me.user.id && (
+            <Button variant="default" onClick={() => setDialog("take")}>
+              Take over
             </Button>
           )}
           {may && (
@@ -104,6 +109,7 @@ function Detail({ intent: i }: { intent: Intent }) {
       {dialog === "message" && <Compose to={`intent:${i.ref}`} name={`${i.owner.name}, ${i.ref}`} onClose={close} onSent={close} />}
       {dialog === "edit" && <EditDialog intent={i} onClose={close} />}
       {dialog === "handoff" && <HandoffDialog intent={i} onClose={close} />}
+      {dialog === "take" && <HandoffDialog intent={i} to={me.user} onClose={close} />}
       {(dialog === "merged" || dialog === "abandoned") && <CloseDialog intent={i} outcome={dialog} onClose={close} />}
     </Page>
   );

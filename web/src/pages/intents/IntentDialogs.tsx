@@ -1,7 +1,7 @@
 import { Select, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../api/client";
-import type { Intent } from "../../api/records";
+import type { Intent, User } from "../../api/records";
 import { useDraft } from "../../lib/draft";
 import { useMembers } from "../../lib/queries";
 import { useAction } from "../../ui/action";
@@ -14,17 +14,18 @@ export interface Props {
   onClose: () => void;
 }
 
-export function HandoffDialog({ intent, onClose }: Props) {
+/** Hands an intent to somebody, or to whom the reader chooses. */
+export function HandoffDialog({ intent, to: fixed, onClose }: Props & { to?: User }) {
   const members = useMembers();
-  const [to, setTo] = useState<string | null>(null);
+  const [to, setTo] = useState<string | null>(fixed?.email ?? null);
   const [note, setNote, forget] = useDraft(`handoff ${intent.ref}`);
   const hand = useAction(() => call("POST /v1/intents/{ref}/handoff", { path: { ref: intent.ref }, body: { to: to ?? "", note: note.trim() || undefined } }), { says: `${intent.ref} is handed off.`, stale, then: () => (forget(), onClose()) });
   const able = (members.data?.items ?? []).filter((m) => ["owner", "admin", "member"].includes(m.role) && m.id !== intent.owner.id);
   return (
-    <Ask opened onClose={onClose} title={`Hand off ${intent.ref}`} confirm="Hand off" busy={hand.isPending} disabled={!to} onConfirm={() => hand.mutate()}>
-      <p className="dim">The new owner gets a direct thread with your note. Claims stay with the intent.</p>
-      <Select label="To" searchable required data-autofocus value={to} onChange={setTo} data={able.map((m) => ({ value: m.email, label: m.name }))} placeholder="Choose a teammate" />
-      <Textarea label="Note" maxLength={2000} placeholder="Where it stands, what is left to do" value={note} onChange={(e) => setNote(e.target.value)} />
+    <Ask opened onClose={onClose} title={fixed ? `Take over ${intent.ref}` : `Hand off ${intent.ref}`} confirm={fixed ? "Take it over" : "Hand off"} busy={hand.isPending} disabled={!to} onConfirm={() => hand.mutate()}>
+      <p className="dim">{fixed ? `${intent.owner.name} is told. Its claims come with it; your next agent in ${intent.repo.full_name} is offered the work.` : "The new owner gets a direct thread with your note. Claims stay with the intent."}</p>
+      {!fixed && <Select label="To" searchable required data-autofocus value={to} onChange={setTo} data={able.map((m) => ({ value: m.email, label: m.name }))} placeholder="Choose a teammate" />}
+      <Textarea label="Note" data-autofocus={fixed ? true : undefined} maxLength={2000} placeholder="Where it stands, what is left to do" value={note} onChange={(e) => setNote(e.target.value)} />
     </Ask>
   );
 }

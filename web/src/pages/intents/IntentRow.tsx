@@ -1,8 +1,8 @@
 import { IconFolder, IconGitBranch, IconLock } from "../../ui/icons.gen";
-import { Link } from "wouter";
 import type { Intent } from "../../api/records";
 import { plural, titleOf } from "../../lib/text";
 import { Ago, Avatar, IntentPill } from "../../ui/bits";
+import { WorkRow } from "../../ui/RowTools";
 
 export function IntentRow({ intent: i }: { intent: Intent }) {
   const scope = [
@@ -11,7 +11,7 @@ export function IntentRow({ intent: i }: { intent: Intent }) {
     i.scope.contracts.length && plural(i.scope.contracts.length, "contract"),
   ].filter(Boolean);
   return (
-    <Link href={`/intents/${i.ref}`} className="work-row" data-row>
+    <WorkRow href={`/intents/${i.ref}`} name={i.ref}>
       <Avatar user={i.owner} size={26} />
       <span className="work-main">
         <span className="work-title">
@@ -43,6 +43,6 @@ export function IntentRow({ intent: i }: { intent: Intent }) {
           <Ago at={i.last_activity_at} />
         </span>
       </span>
-    </Link>
+    </WorkRow>
   );
 }

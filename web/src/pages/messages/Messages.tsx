@@ -1,3 +1,4 @@
+import "../../styles/mail.css";
 import { Button } from "@mantine/core";
 import { IconHash, IconMessages, IconPencilPlus, IconUser } from "../../ui/icons.gen";
 import { useState } from "react";

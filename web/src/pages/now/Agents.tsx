@@ -8,6 +8,7 @@ import { useCalm } from "../../lib/calm";
 import { plural, shortRepo, titleOf, toolName } from "../../lib/text";
 import { Ago, Avatar } from "../../ui/bits";
 import { Empty } from "../../ui/page";
+import { RowTools } from "../../ui/RowTools";
 import { VirtualRows } from "../../ui/VirtualRows";
 
 type Row = { key: string; group: AgentGroup; agent?: undefined } | { key: string; agent: Agent };
@@ -111,6 +112,7 @@ function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent)
           <Ago at={a.since} />
         </span>
       </Link>
+      <RowTools href={`/agents/${a.id}`} name={`${a.user.name}'s ${toolName(s.tool)}`} />
       <button type="button" className="icon-button agent-message" aria-label={`Message ${a.user.name} about ${s.intent?.ref ?? "this agent"}`} title="Message" onClick={() => onMessage(a)}>
         <IconMessage size={14} />
       </button>

@@ -1,5 +1,5 @@
 // The cockpit: who is in trouble, what needs the reader, what everybody does.
-import { SegmentedControl, Select, Switch } from "@mantine/core";
+import { SegmentedControl, Select } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Suspense, useMemo, useState } from "react";
 import type { Role } from "../../api/records";
@@ -101,7 +101,9 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
             <Select size="xs" w={112} aria-label="Group" allowDeselect={false} value={group} onChange={setGroup} data={groupings} />
             <RepoFilter value={repo} onChange={setRepo} w={150} />
             <PersonFilter value={person} onChange={setPerson} w={130} />
-            <Switch size="xs" label="Only mine" className="wide-only" checked={person === "me"} onChange={(e) => setPerson(e.currentTarget.checked ? "me" : null)} />
+            <button type="button" className="state-count wide-only" aria-pressed={person === "me"} onClick={() => setPerson(person === "me" ? null : "me")}>
+              Only mine
+            </button>
           </div>
           <div className="card now-card">
             {view === "agents" ? (

@@ -1,5 +1,6 @@
 // Linked repos drawn as a graph of the contracts between them, or as a list
 // where there is no room for one.
+import "../../styles/graph.css";
 import { useElementSize } from "@mantine/hooks";
 import { IconArrowRight } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";

@@ -1,3 +1,4 @@
+import "../../styles/settings.css";
 import { Suspense, useEffect, useRef, type ComponentType } from "react";
 import { Link, useParams } from "wouter";
 import { later } from "../../lib/lazy";

@@ -1,3 +1,4 @@
+import "../../styles/stats.css";
 import { SegmentedControl } from "@mantine/core";
 import { Link } from "wouter";
 import { IconChartBar } from "../../ui/icons.gen";
