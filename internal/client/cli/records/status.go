@@ -74,6 +74,9 @@ type status struct {
 	Attention      *wire.Attention `json:"attention"`
 	AttentionError string          `json:"attention_error,omitempty"`
 	Unanswered     int             `json:"unanswered_hooks,omitempty"`
+
+	// What the agents above are doing, by session.
+	States map[string]coord.AgentState `json:"states,omitempty"`
 }
 
 // readStatus asks for all parts at once: the slowest decides how long it takes.
@@ -128,6 +131,10 @@ func readStatus(ctx context.Context, a *app.Run) *status {
 	part(&s.AttentionError, func() error { return into(&s.Attention)(c.Attention(ctx, 20)) })
 	all.Wait()
 	s.Agents = ownOf(sessions, s.User, "")
+	s.States = map[string]coord.AgentState{}
+	for _, one := range sessions {
+		s.States[one.ID] = one.State
+	}
 	return s
 }
 
@@ -173,8 +180,8 @@ func printStatus(a *app.Run, s *status) {
 	online := []grid.Column{
 		term.Col("", 8, 0, 16), term.Col("", 0, 2), term.Col("", 0, 3), term.Col("", 10, 0, 16), term.Col("", 10, 4), term.Col("", 20, 0, 30),
 	}
-	section(a, "Your agents", s.AgentsError, online, onlineRows(a, s.Agents), "none is at work")
-	section(a, "Teammates", s.TeammatesError, online, onlineRows(a, s.Teammates), "nobody else is here")
+	section(a, "Your agents", s.AgentsError, online, s.onlineRows(s.Agents), "none is at work")
+	section(a, "Teammates", s.TeammatesError, online, s.onlineRows(s.Teammates), "nobody else is here")
 	section(a, "Needs you", s.AttentionError,
 		[]grid.Column{term.Col("", 0, 2), term.Col(""), term.Col("", 0, 1), term.Col("", 30), term.Col("", 10, 3)},
 		attentionRows(a, s.Attention), "nothing")
@@ -212,9 +219,13 @@ func intentRows(a *app.Run, ins []coord.Intent) [][]string {
 	return rows
 }
 
-func onlineRows(a *app.Run, ss []wire.Online) [][]string {
+func (st *status) onlineRows(ss []wire.Online) [][]string {
 	var rows [][]string
 	for _, s := range ss {
+		state := string(s.Status)
+		if known, ok := team.States[st.States[s.SessionID]]; ok {
+			state = known
+		}
 		what := "-"
 		if s.Intent != nil {
 			what = s.Intent.Ref + " " + title(s.Intent.Title)
@@ -222,7 +233,7 @@ func onlineRows(a *app.Run, ss []wire.Online) [][]string {
 		rows = append(rows, []string{
 			"  " + person(&s.Developer),
 			peertext.Name(s.Tool),
-			string(s.Status),
+			state,
 			peertext.Path(s.Repo.FullName),
 			peertext.Branch(text(s.Branch)),
 			what,
