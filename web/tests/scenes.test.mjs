@@ -259,3 +259,22 @@ test("an agent's page is no wider than its window, however long a name is", asyn
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `at ${width} pixels`);
   }
 });
+
+test("what landed is told with who has to rebase because of it", async () => {
+  const { ana, kofi } = world.tokens;
+  const [first, second] = [[ana, "Retry with a limit"], [kofi, "Retry with a pause"]].map(([token, title], i) => Object.assign(new Agent(token, { tool: "codex", model: "m-1", repo: world.repo, branch: `retry-${i}` }), { title }));
+  for (const a of [first, second]) {
+    await a.hook("session_start");
+    await a.declare({ title: a.title, scope: { paths: ["libs/retry.go"] } });
+  }
+  await first.edit(fileOf("libs/retry.go", 40, [[10, 6]]));
+  await second.edit(fileOf("libs/retry.go", 40, [[12, 6]], { new_blob: "d".repeat(40) }));
+  const page = await world.page("ana", "/");
+  await ana.post(`/v1/intents/${first.intent.ref}/close`, { outcome: "merged" });
+  const landed = page.getByRole("region", { name: "Landed" });
+  await landed.getByRole("link", { name: "Retry with a limit" }).waitFor();
+  await landed.getByText("1 has to rebase").waitFor();
+  await landed.getByRole("link", { name: "Kofi Mensah" }).click();
+  await page.waitForURL(/\/conflicts\/CF-\d+$/);
+  await page.getByText("Retry with a pause").first().waitFor();
+});

@@ -16,6 +16,7 @@ import { Agents } from "./Agents";
 import { NeedsYou } from "./NeedsYou";
 
 const FirstAgent = later(() => import("./FirstAgent"), "FirstAgent");
+const Landed = later(() => import("./Landed"), "Landed");
 const AgentMessage = later(() => import("../messages/AgentMessage"), "AgentMessage");
 const Lanes = later(() => import("../lanes/Lanes"), "Lanes");
 const Territory = later(() => import("../territory/Territory"), "Territory");
@@ -81,6 +82,11 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
   const [without] = useState(() => !readsOnly.includes(me.org.role) && !all.some((a) => a.user.id === me.user.id));
   const people = new Set(shown.map((a) => a.user.id)).size;
   const places = new Set(shown.map((a) => a.session.repo.id)).size;
+  const landed = (
+    <Suspense fallback={null}>
+      <Landed />
+    </Suspense>
+  );
   return (
     <Page
       title="Now"
@@ -112,9 +118,11 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
               <Suspense fallback={<Loading />}>{view === "lanes" ? <Lanes agents={agents} by={group as Grouping} /> : <Territory agents={agents} repo={repo} setRepo={setRepo} />}</Suspense>
             )}
           </div>
+          {!wide && landed}
         </div>
         <div className="now-side">
           <NeedsYou />
+          {wide && landed}
         </div>
       </div>
       {writing && (
