@@ -59,16 +59,18 @@ function objectOf(e: Event, refs: Record<string, EventRef>): string {
 /** One event in words. Its time is its address. */
 export function Happening({ event: e, refs, own = "" }: { event: Event; refs: Record<string, EventRef>; own?: string }) {
   const tone = words[e.type as EventType]?.tone ?? "quiet";
+  const said = sentence(e);
   const about = objectOf(e, refs);
+  const named = about !== "" && about !== own && !said.endsWith(refs[about]!.label); // "asked a question" needs no "a question"
   return (
     <div className="happening" data-row tabIndex={-1} id={`e${e.id}`}>
       <span className={`happening-dot mark-${tone}`} aria-hidden />
       <span className="grow">
-        {e.actor.id !== own && <Name id={e.actor.id} refs={refs} fallback={e.actor.kind === "session" ? "An agent" : "svc"} />} <bdi>{sentence(e)}</bdi>{" "}
-        {about && about !== own && (
+        {e.actor.id !== own && <Name id={e.actor.id} refs={refs} fallback={e.actor.kind === "session" ? "An agent" : "svc"} />} <bdi>{said}</bdi>{" "}
+        {named && (
           <span className="dim" dir="auto">
             {e.type === "message.sent" && "in "}
-            {refs[about]?.kind === "status" ? <q>{refs[about].label}</q> : <Name id={about} refs={refs} fallback="" />}
+            {refs[about]!.kind === "status" ? <q>{refs[about]!.label}</q> : <Name id={about} refs={refs} fallback="" />}
           </span>
         )}
         <Whom event={e} refs={refs} />
