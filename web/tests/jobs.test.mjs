@@ -98,6 +98,8 @@ const jobs = {
       await hand.send(dialog(page).getByRole("button", { name: "Take it over" }));
       await dialog(page).waitFor({ state: "detached" });
       assert.equal((await world.clients.ana.get(`/v1/intents/${intent.ref}`)).owner.email, "ana@acme.example");
+      const told = (await world.tokens.kofi.get("/v1/attention")).items;
+      assert.ok(told.some((i) => i.kind === "message" && i.detail.includes(`Took ${intent.ref} over from you.`)), "who had it is not told");
     },
   },
   "what a break hits": {
