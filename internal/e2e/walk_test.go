@@ -174,6 +174,7 @@ var plays = map[string]play{
 	"svc analyze":                    {before: edited, shows: `src/auth\.go`},
 	"svc backtest":                   {shows: `^In (the last|a day)`},
 	"svc backtest mirror.git":        {shows: `^In (the last|a day)`},
+	"svc backtest --swarm":           {shows: `groups of 6`},
 	"svc doctor":                     {before: wellSetUp, shows: `ok +round trip|repaired`},
 	"svc login --server":             {before: signedOut, during: approving, shows: `^(Open(.|\n)*)?Logged in to http.* as olga@example\.com`},
 	"svc login --token":              {before: signedOut, shows: `^Logged in to http.* as bob@example\.com`},

@@ -227,6 +227,10 @@ func (h *History) Names(heads []string, sides []*coord.Analysis, fresh []map[str
 	return nil
 }
 
+// Content returns a file of any tree, such as tree:path, nil if there is none or
+// it is too large.
+func (h *History) Content(name string) []byte { return h.blob(&name) }
+
 // Base returns the content that a file's facts count from, nil if there is none
 // or it is too large.
 func (h *History) Base(f *coord.FileFacts) []byte { return h.blob(f.BaseBlob) }

@@ -41,6 +41,8 @@ type Options struct {
 	// LiveLimits cuts the facts of a side where those of a live report are cut;
 	// without it, everything that a side did is compared.
 	LiveLimits bool
+	// Compare keeps of every swarm what it takes to play it under other regimes.
+	Compare bool
 	// Progress is told of every case that is done, one call at a time.
 	Progress func(done, all int)
 }
@@ -149,6 +151,9 @@ func (p *pool) known(cases []Case) []int {
 	for i := range cases {
 		if o := p.cache.get(&cases[i]); o != nil {
 			o.Case = cases[i] // names and subjects may have changed
+			if o.Group != nil {
+				o.Group.Happened, o.Group.Known = o.Happened, o.KnownLanded
+			}
 			p.outcomes[i] = o
 			p.done++
 			continue
@@ -195,7 +200,7 @@ func (p *pool) work(ctx context.Context, cases []Case) error {
 	defer os.RemoveAll(scratch)
 	ctx = gitrepo.WithObjects(ctx, scratch) // what git merged, of bases too
 	r := &replayer{ctx: ctx, repo: p.repo, scratch: scratch, history: analysis.NewHistory(ctx, p.repo.GitDir),
-		live: p.opts.LiveLimits}
+		live: p.opts.LiveLimits, compare: p.opts.Compare}
 	defer r.history.Close()
 	for ctx.Err() == nil {
 		taken := p.take(cases)

@@ -20,6 +20,7 @@ type cache struct {
 	file  *os.File
 	known map[string]*Outcome
 	live  bool // outcomes within the limits of live reports
+	group bool // outcomes with what it takes to play them under other regimes
 }
 
 type cached struct {
@@ -31,7 +32,7 @@ type cached struct {
 // nothing is.
 func openCache(opts *Options, repo *gitrepo.Repo) (*cache, error) {
 	dir := opts.CacheDir
-	c := &cache{known: map[string]*Outcome{}, live: opts.LiveLimits}
+	c := &cache{known: map[string]*Outcome{}, live: opts.LiveLimits, group: opts.Compare}
 	if dir == "" {
 		return c, nil
 	}
@@ -111,8 +112,11 @@ func (c *cache) close() {
 
 func (c *cache) keyOf(cs *Case) string {
 	key := string(cs.Kind) + " " + cs.Base + " " + strings.Join(cs.Heads, " ")
+	if c.group {
+		key = "group " + key
+	}
 	if c.live {
-		return "live " + key
+		key = "live " + key
 	}
 	return key
 }

@@ -163,7 +163,7 @@ func shareCommits(a, b head) bool {
 }
 
 // swarms cuts groups into swarms of the wanted size, in random order.
-func (s *selector) swarms(groups []group) {
+func (s *selector) swarms(groups []group, l *landings) {
 	var found []Case
 	for _, g := range groups {
 		var free []head
@@ -178,6 +178,9 @@ func (s *selector) swarms(groups []group) {
 				c.Heads = append(c.Heads, s.g.ids[h.at])
 				c.Names = append(c.Names, h.name)
 				c.At = max(c.At, s.g.times[h.at])
+			}
+			if l != nil {
+				c.Happened, c.KnownLanded = l.order(s.g, free[:s.opts.Swarm])
 			}
 			found = append(found, c)
 		}

@@ -1,19 +1,23 @@
 package backtest
 
-import "github.com/svc-hq/svc/internal/core/coord"
+import (
+	"github.com/svc-hq/svc/internal/client/backtest/regime"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
 
 // An Outcome is what replaying a case showed.
 type Outcome struct {
 	Case
-	Sides     []Side     `json:"sides"`
-	Conflicts []Conflict `json:"conflicts"` // where git stopped
-	Warnings  []Warning  `json:"warnings"`  // what svc would have told, ignored paths included
-	Blocks    Blocks     `json:"blocks"`
-	Plans     []Plan     `json:"plans,omitempty"`
-	Lead      *Lead      `json:"lead,omitempty"`
-	Crowd     *Crowd     `json:"crowd,omitempty"`
-	Failed    string     `json:"failed,omitempty"` // why it could not be replayed
-	Related   bool       `json:"-"`                // of one case: a merge check may be worth its while
+	Sides     []Side        `json:"sides"`
+	Conflicts []Conflict    `json:"conflicts"` // where git stopped
+	Warnings  []Warning     `json:"warnings"`  // what svc would have told, ignored paths included
+	Blocks    Blocks        `json:"blocks"`
+	Plans     []Plan        `json:"plans,omitempty"`
+	Lead      *Lead         `json:"lead,omitempty"`
+	Crowd     *Crowd        `json:"crowd,omitempty"`
+	Group     *regime.Group `json:"group,omitempty"`
+	Failed    string        `json:"failed,omitempty"` // why it could not be replayed
+	Related   bool          `json:"-"`                // of one case: a merge check may be worth its while
 }
 
 // Clean reports whether git merges the case without stopping.

@@ -38,6 +38,7 @@ type replayer struct {
 	history *analysis.History
 	scratch string
 	live    bool // within the limits of live reports
+	compare bool // keep swarms to be played under other regimes
 }
 
 // replay plays a case whose truth is known: one merge for every pair of heads,
@@ -63,6 +64,11 @@ func (r *replayer) replay(c Case, truth []gitrepo.Merge) Outcome {
 	o.block(ix)
 	if c.Kind == Swarm {
 		o.crowd(sides)
+		if r.compare {
+			if o.Group, err = r.group(&o, ix, sides); err != nil {
+				o.Failed = err.Error()
+			}
+		}
 		return o
 	}
 	first, err := r.firstSteps(&c)

@@ -34,6 +34,10 @@ type Case struct {
 	Landed bool `json:"landed,omitempty"`
 	// Own are the commits that each head forks from, where those differ.
 	Own []string `json:"own,omitempty"`
+	// Happened is the order in which the heads of a swarm landed, as far as that
+	// is known: of so many of them.
+	Happened    []int `json:"happened,omitempty"`
+	KnownLanded int   `json:"known_landed,omitempty"`
 
 	steps [][]step    // of each head, the oldest first; the last is the head
 	bases []string    // all of them, when histories cross
@@ -136,7 +140,13 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, Sel
 			s.pairs(groups)
 		}
 		if opts.Swarm > 0 {
-			s.swarms(groups)
+			var l *landings
+			if opts.Compare {
+				if l, err = s.readLandings(ctx, repo, tip); err != nil {
+					return nil, s.summary, err
+				}
+			}
+			s.swarms(groups, l)
 		}
 	}
 	return s.out, s.summary, nil

@@ -15,10 +15,12 @@ const backtestMax = 500
 // backtestFlags are what svc backtest was asked for.
 type backtestFlags struct {
 	since, report, share string
+	picture              string
 	max, swarm           int
 	pairs, fresh         bool
 	noMerges             bool
 	flights, live        bool
+	compare              bool
 	refs                 []string
 	seed                 uint64
 }
@@ -26,7 +28,7 @@ type backtestFlags struct {
 func backtestCommand(a *app.Run) *cobra.Command {
 	var f backtestFlags
 	cmd := &cobra.Command{
-		Use:   "backtest [PATH]",
+		Use:   "backtest [PATH...]",
 		Short: "Replay a repository's merges: what would svc have caught?",
 		Long: "Replay the merges of a repository through svc's own analysis and compare what\n" +
 			"it would have said with what git did: which conflicts it would have warned of,\n" +
@@ -35,10 +37,11 @@ func backtestCommand(a *app.Run) *cobra.Command {
 			"so far; the next run goes on from there.",
 		Example: "  svc backtest                              # the last 180 days\n" +
 			"  svc backtest --since 2y --report out.html # with a page to show around\n" +
-			"  svc backtest mirror.git --pairs --swarm 10",
+			"  svc backtest mirror.git --pairs --swarm 10\n" +
+			"  svc backtest --swarm 6 --compare mirror.git  # does svc pay?",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return term.Usagef("expected at most one path, got %d arguments", len(args))
+			if len(args) > 1 && !f.compare {
+				return term.Usagef("expected at most one path, got %d arguments; --compare takes several", len(args))
 			}
 			return nil
 		},
@@ -50,6 +53,8 @@ func backtestCommand(a *app.Run) *cobra.Command {
 	flags.BoolVar(&f.pairs, "pairs", false, "also pairs of pull requests that fork from one commit")
 	flags.BoolVar(&f.flights, "flights", false, "also pairs that fork from different commits and were worked on at one time")
 	flags.IntVar(&f.swarm, "swarm", 0, "also groups of this many pull requests that do (2 to 50)")
+	flags.BoolVar(&f.compare, "compare", false, "play those groups with nothing, locks, warnings and svc, and compare the costs")
+	flags.StringVar(&f.picture, "picture", "", "with --compare, draw the costs to this SVG file")
 	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head, refs/merge-requests/*/head)")
 	flags.BoolVar(&f.live, "live-limits", false, "cut what a side did where live reports are cut")
 	flags.BoolVar(&f.noMerges, "no-merges", false, "leave the merges out")

@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,12 +33,18 @@ func (f *backtestFlags) options() (backtest.Options, error) {
 		return backtest.Options{}, term.Usagef("--max must be at least 1")
 	case f.swarm != 0 && (f.swarm < 2 || f.swarm > 50):
 		return backtest.Options{}, term.Usagef("--swarm must be from 2 to 50")
+	case f.compare && f.swarm == 0:
+		return backtest.Options{}, term.Usagef("--compare plays groups: say of how many agents, as --swarm 6")
+	case f.picture != "" && !f.compare:
+		return backtest.Options{}, term.Usagef("--picture draws what --compare finds")
+	case f.compare && (f.pairs || f.flights || f.report != "" || f.share != ""):
+		return backtest.Options{}, term.Usagef("--compare plays groups alone: leave out --pairs, --flights, --report and --share")
 	case f.noMerges && !f.pairs && !f.flights && f.swarm == 0:
 		return backtest.Options{}, term.Usagef("--no-merges leaves nothing to replay; add --pairs, --flights or --swarm")
 	}
 	return backtest.Options{
 		Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Flights: f.flights, Refs: f.refs, Seed: f.seed,
-		LiveLimits: f.live,
+		LiveLimits: f.live, Compare: f.compare,
 	}, nil
 }
 
@@ -63,27 +70,23 @@ func runBacktest(ctx context.Context, a *app.Run, args []string, f *backtestFlag
 	if err != nil {
 		return err
 	}
-	dir := a.Dir
-	if len(args) == 1 {
-		dir = absolute(a, args[0])
-	}
-	repo, err := gitrepo.FindGit(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("%s is in no git repository", dir)
-	}
 	if opts.CacheDir = a.CacheDir(); opts.CacheDir != "" {
 		opts.CacheDir = filepath.Join(opts.CacheDir, "svc", "backtest")
 	}
 	opts.Forget = f.fresh
-	bar := &progress{Run: a, start: a.Now()}
-	opts.Progress = bar.show
-	result, err := backtest.Run(ctx, repo, opts)
-	bar.clear()
+	if f.compare {
+		return runCompare(ctx, a, args, f, opts)
+	}
+	dir := a.Dir
+	if len(args) == 1 {
+		dir = absolute(a, args[0])
+	}
+	result, repo, err := replayRepo(ctx, a, dir, opts)
 	if err != nil {
 		return err
 	}
 	if f.share != "" {
-		if err := writeReport(a, result, backtest.Nameless, absolute(a, f.share)); err != nil {
+		if err := writeReport(a, result, backtest.Nameless, f.share); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Stderr, "The page without names is in %s\n", f.share)
@@ -97,9 +100,22 @@ func runBacktest(ctx context.Context, a *app.Run, args []string, f *backtestFlag
 	return nil
 }
 
+// replayRepo replays the repository of a folder, and shows how far it is.
+func replayRepo(ctx context.Context, a *app.Run, dir string, opts backtest.Options) (*backtest.Result, *gitrepo.Repo, error) {
+	repo, err := gitrepo.FindGit(ctx, dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s is in no git repository", dir)
+	}
+	bar := &progress{Run: a, start: a.Now()}
+	opts.Progress = bar.show
+	result, err := backtest.Run(ctx, repo, opts)
+	bar.clear()
+	return result, repo, err
+}
+
 func tellBacktest(a *app.Run, r *backtest.Result, label, report string) error {
 	if report != "" {
-		if err := writeReport(a, r, label, absolute(a, report)); err != nil {
+		if err := writeReport(a, r, label, report); err != nil {
 			return err
 		}
 	}
@@ -113,15 +129,20 @@ func tellBacktest(a *app.Run, r *backtest.Result, label, report string) error {
 	return nil
 }
 
-// writeReport writes the page beside its name first, so that a full disk does
-// not leave half of it.
 func writeReport(a *app.Run, r *backtest.Result, label, path string) error {
+	return writePage(a, path, func(w io.Writer) error { return r.HTML(w, label, version.Version, a.Now()) })
+}
+
+// writePage writes a file beside its name first, so that a full disk does not
+// leave half of it.
+func writePage(a *app.Run, path string, write func(io.Writer) error) error {
+	path = absolute(a, path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".svc-report-*")
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	defer os.Remove(tmp.Name())
-	err = r.HTML(tmp, label, version.Version, a.Now())
+	err = write(tmp)
 	if closeErr := tmp.Close(); err == nil {
 		err = closeErr
 	}

@@ -103,6 +103,17 @@ func (r *Repo) Refs(ctx context.Context, patterns []string) ([]NamedRef, error) 
 	return refs, nil
 }
 
+// LastChange returns the last commit after base, up to tip, that changed a file,
+// and its subject.
+func (r *Repo) LastChange(ctx context.Context, base, tip, path string) (id, subject string) {
+	out, err := run(ctx, "log", command(ctx, r.GitDir, "log", "-1", "--format=%H %s", base+".."+tip, "--", path))
+	if err != nil {
+		return tip, ""
+	}
+	id, subject, _ = strings.Cut(strings.TrimSpace(string(out)), " ")
+	return id, subject
+}
+
 // Commit returns the id of the commit that a revision names.
 func (r *Repo) Commit(ctx context.Context, revision string) (string, error) {
 	out, err := run(ctx, "rev-parse", bare(ctx, r.GitDir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"))

@@ -25,7 +25,7 @@ type MergeConflict struct {
 // mergeConfig fixes what a user's configuration could change about a merge.
 var mergeConfig = []string{
 	"-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict", "-c", "merge.renormalize=false",
-	"-c", "diff.algorithm=histogram", "-c", "diff.renameLimit=0", "-c", "merge.renameLimit=0",
+	"-c", "merge.conflictStyle=merge", "-c", "diff.algorithm=histogram", "-c", "diff.renameLimit=0", "-c", "merge.renameLimit=0",
 }
 
 // MergePairs merges pairs of commits through one process and returns what

@@ -48,6 +48,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		}
 	}
 	r.tellMerged(sends)
+	r.tellLanded(ctx, sends)
 	if c.Host.TakesAt(c.At) && !a.Block {
 		a.Context = r.spool.TakeContext(a.Context, wire.MaxHookContext)
 	}
