@@ -36,6 +36,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		r.stale = r.overwrites(sends)
 		a, err = r.ask(ctx, sends)
 		r.stop(&a)
+		r.movedHead(sends, &a)
 		if r.begin(sends, a.Block); err != nil {
 			if !a.Block {
 				return host.Output{}, err

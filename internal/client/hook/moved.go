@@ -1,0 +1,79 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/shellscan"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+// Several sessions in one clone share its HEAD. Who switches to another branch
+// moves it under all of them, and the next commit of the others lands there. A
+// session remembers on which branch it was; where that changed and it was not
+// its own command that did, it is told, and a commit is refused once.
+
+// movedHead tells of a HEAD that others moved.
+func (r *runner) movedHead(sends []send, a *host.Answer) {
+	looked := map[string]bool{}
+	for _, s := range sends {
+		if s.as != nil || looked[s.at.Root] || !r.spool.Remembers() {
+			continue
+		}
+		looked[s.at.Root] = true
+		key, now := "head-"+spool.Hash(s.at.Root)[:24], branchOf(s.at.Head())
+		before, known := r.spool.Read(key)
+		if before == now || now == "" {
+			continue
+		}
+		r.spool.Put(key, now) // it is told once
+		own := r.call.IsShell() && r.call.At != host.BeforeTool
+		switch {
+		case !known || own:
+		case r.commits() && !a.Block:
+			a.Block = true
+			a.Reason = spool.JoinContexts(a.Reason, movedText(before, now)+" This commit would land there. To go back, git switch "+
+				peertext.Quoted(before)+"; if this is where it belongs, run the command again.")
+		default:
+			r.spool.QueueContext(movedText(before, now) + " What you commit lands there.")
+		}
+	}
+}
+
+func movedText(before, now string) string {
+	called := func(branch string) string {
+		if branch == detachedHead {
+			return "a detached HEAD"
+		}
+		return peertext.Quoted(branch)
+	}
+	return fmt.Sprintf("svc: another session or a person switched this working copy from %s to %s. Work in a worktree of your own if both "+
+		"have to go on.", called(before), called(now))
+}
+
+// detachedHead stands for no branch, as one goes back there.
+const detachedHead = "--detach"
+
+// branchOf names what is checked out, "" where nobody can tell.
+func branchOf(head gitrepo.Head) string {
+	if head.Branch == "" && head.SHA != "" {
+		return detachedHead
+	}
+	return head.Branch
+}
+
+// commits reports whether the command that is about to run commits what is
+// checked out now.
+func (r *runner) commits() bool {
+	if r.shell.scanned == nil || r.call.At != host.BeforeTool {
+		return false
+	}
+	sweeps := r.shell.scanned.Sweeps
+	named := func(verbs ...string) bool {
+		return slices.ContainsFunc(sweeps, func(s shellscan.Sweep) bool { return slices.Contains(verbs, s.Verb) })
+	}
+	return named("commit") && !named("switch", "checkout")
+}
