@@ -240,8 +240,14 @@ func (e *Eval) keyText(n *node, sc *scope) string {
 	case text:
 		return n.name
 	case name:
-		if v := e.assigned(n.name, n.at, sc); v != nil {
-			return e.keyText(v, sc)
+		given, out := false, ""
+		e.open.Follow("key "+sc.o.Path+"@"+itoa(n.at), func() { // f(x=x) gives a name to itself
+			if v := e.assigned(n.name, n.at, sc); v != nil {
+				given, out = true, e.keyText(v, sc)
+			}
+		})
+		if given {
+			return out
 		}
 		if !strings.HasPrefix(n.name, "$") {
 			return n.name

@@ -106,6 +106,7 @@ var circles = map[string]circular{
 		"@router.get(NAME)\ndef OTHER() -> TYPE:\n    return OTHER()\n",
 		"urlpatterns = [path('x/', include('app.FILE')), path(NAME, include(urlpatterns))]\n",
 		"NAME = requests.Session()\nNAME.get(OTHER)\n",
+		"@router.get('/x')\ndef TYPE(NAME):\n    OTHER = entry(NAME=NAME, x=OTHER)\n    return {NAME: OTHER, OTHER: 1}\n",
 	}},
 	"go": {[]string{"a/a.go", "a/b.go", "c/c.go"}, []string{
 		"package a\n\nimport \"net/http\"\n", "const NAME = OTHER\n", "const NAME = OTHER + \"/x\" + NAME\n", "var NAME = OTHER(NAME)\n",
