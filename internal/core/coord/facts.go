@@ -84,6 +84,7 @@ type LineMap struct {
 	From   string      `json:"from" minLength:"1" maxLength:"64" doc:"Git blob id of one version"`
 	To     string      `json:"to" minLength:"1" maxLength:"64" doc:"Git blob id of the other"`
 	Shifts []LineShift `json:"shifts" maxItems:"2000" doc:"What differs, in the order of the lines"`
+	At     Time        `json:"-"` // when it was told
 }
 
 // A LineShift is a range of lines of one version and what stands in its place

@@ -45,6 +45,23 @@ func (ix *Index) RemoveLineMap(repoID, from, to string) {
 	}
 }
 
+// Expire forgets line maps that were told, and work that was merged, before a
+// moment.
+func (ix *Index) Expire(before coord.Time) {
+	for id, r := range ix.repos {
+		for key, m := range r.maps {
+			if m.At > 0 && m.At < before {
+				ix.RemoveLineMap(id, key[0], key[1])
+			}
+		}
+		for path, all := range r.merged {
+			if r.merged[path] = slices.DeleteFunc(all, func(m *Merged) bool { return m.At <= before }); len(r.merged[path]) == 0 {
+				delete(r.merged, path)
+			}
+		}
+	}
+}
+
 // HasLineMap reports whether it is known how two versions go together.
 func (ix *Index) HasLineMap(repoID, from, to string) bool {
 	r := ix.repos[repoID]

@@ -48,7 +48,7 @@ func (d *Draft) rollback() {
 // tx sees them, and everybody at work in a repo disturbed: for what moves
 // records from one repo to another. It comes before anything else is tried.
 func (d *Draft) StartOver(ctx context.Context, tx *store.Tx, org, repo string) error {
-	ix, err := load(ctx, tx, org)
+	ix, _, err := load(ctx, tx, org)
 	if err != nil {
 		return err
 	}

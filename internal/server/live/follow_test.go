@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,6 +100,14 @@ var steps = []step{
 	}},
 	{"a session ends", func(w *world, tx *store.Tx) error {
 		return errors.Join(tx.EndSession(w.ctx, "s2", tx.Now), w.tell(tx, coord.EventSessionEnded, "s2", api.ID, nil))
+	}},
+	{"it is told how two versions go together", func(w *world, tx *store.Tx) error {
+		return errors.Join(tx.SaveLineMap(w.ctx, org, api.ID, coord.LineMap{From: "v1", To: "v2", Shifts: []coord.LineShift{}}),
+			w.tell(tx, coord.EventChangeRecorded, "s1", api.ID, map[string]any{"maps": 1}))
+	}},
+	{"two weeks pass", func(w *world, tx *store.Tx) error {
+		tx.Now = tx.Now.Add(14*24*time.Hour + 2*time.Hour)
+		return w.tell(tx, coord.EventMessageSent, "m", api.ID, nil)
 	}},
 	{"the repos are no longer linked", func(w *world, tx *store.Tx) error {
 		return errors.Join(tx.DeleteProject(w.ctx, "p"), w.tell(tx, coord.EventProjectDeleted, "p", "", nil))
@@ -244,4 +255,25 @@ func TestHeardAndUndone(t *testing.T) {
 		t.Error("it still knows what it knew before a write was undone")
 	}
 	w.set.Stale([]string{"another org"}) // nobody asked for it: nothing to note
+}
+
+// A merge reads what it merged, and not all that was merged in two weeks: it
+// holds the lock of its org meanwhile.
+func TestAMergeReadsItselfAlone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st)
+		w.seen(w.set)
+		merge := steps[slices.IndexFunc(steps, func(s step) bool { return s.name == "work is merged that no intent had" })]
+		w.commit(func(tx *store.Tx) error { return merge.do(w, tx) })
+		var asked []string
+		st.Observed = func(statement string) {
+			if strings.Contains(statement, "FROM merged_changes") {
+				asked = append(asked, statement)
+			}
+		}
+		w.seen(w.set)
+		if len(asked) != 1 || !strings.Contains(asked[0], "merge_id = ") {
+			t.Errorf("asked %q", asked)
+		}
+	})
 }

@@ -23,8 +23,17 @@ const (
 	rebaseOn = 14 * 24 * time.Hour    // how long merged work is remembered
 )
 
-// MapsKept is how long it is remembered how two versions of a file go together.
-const MapsKept = rebaseOn
+// MapsKept is how long it is remembered how two versions of a file go together,
+// at least.
+const MapsKept = rebaseOn + time.Hour
+
+// pastOf is what is too old to be remembered at a moment of the log. It changes
+// with the log and not with the clock, an hour at a time, so that an index that
+// followed forgets what one that is read anew never knew.
+func pastOf(newest coord.Time) coord.Time {
+	at := newest.Add(-rebaseOn)
+	return at - at%coord.Time(time.Hour/time.Millisecond)
+}
 
 // A Set holds the indexes of all orgs that somebody asked for.
 type Set struct {
@@ -42,6 +51,7 @@ type org struct {
 	mu      sync.RWMutex
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
+	newest  coord.Time    // of all events that ix knows
 	behind  bool          // who was to bring ix up to date could not: it may lack what was heard of
 	sure    atomic.Int64  // up to which event it is certain that these are in the log
 	stale   atomic.Bool
@@ -287,22 +297,31 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartAll }) {
 		return o.reload(ctx, tx, last)
 	}
-	if err := o.copied.watch(o.ix, last, func() error { return apply(ctx, tx, o.id, o.ix, events) }); err != nil {
+	newest := o.newest
+	for _, e := range events {
+		newest = max(newest, e.OccurredAt)
+	}
+	if err := o.copied.watch(o.ix, last, func() error {
+		if past := pastOf(newest); past > pastOf(o.newest) {
+			o.ix.Expire(past)
+		}
+		return apply(ctx, tx, o.id, o.ix, events, pastOf(newest))
+	}); err != nil {
 		o.ix = nil // half applied: start over
 		return err
 	}
 	o.places.forgetBy(events)
-	o.seq = last
+	o.seq, o.newest = last, newest
 	return nil
 }
 
 // reload makes the index anew from the records, as of an event.
 func (o *org) reload(ctx context.Context, tx *store.Tx, last int64) error {
-	ix, err := load(ctx, tx, o.id)
+	ix, newest, err := load(ctx, tx, o.id)
 	if err != nil {
 		return err
 	}
-	o.ix, o.seq = ix, last
+	o.ix, o.seq, o.newest = ix, last, newest
 	o.copied.restart(last)
 	o.places.forget(func(*Place) bool { return true })
 	return nil

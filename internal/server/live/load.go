@@ -11,17 +11,24 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// load builds an org's index from its records.
-func load(ctx context.Context, tx *store.Tx, org string) (*engine.Index, error) {
-	ix := engine.New()
+// load builds an org's index from its records, and returns when the newest event
+// was that it knows.
+func load(ctx context.Context, tx *store.Tx, org string) (ix *engine.Index, newest coord.Time, err error) {
+	ix = engine.New()
 	for _, part := range []func(context.Context, *store.Tx, string, *engine.Index) error{
-		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadMaps, loadMerged, loadSuppressions,
+		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadSuppressions,
 	} {
 		if err := part(ctx, tx, org, ix); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return ix, nil
+	if newest, err = tx.NewestEventAt(ctx, org); err == nil {
+		err = putMaps(ctx, tx, org, "", pastOf(newest), ix)
+	}
+	if err == nil {
+		err = putMerged(ctx, tx, org, store.MergedFilter{Since: pastOf(newest)}, ix)
+	}
+	return ix, newest, err
 }
 
 // loadRules fills in the policies and what feedback has demoted.
@@ -198,32 +205,21 @@ func putChanges(ctx context.Context, tx *store.Tx, org, repo, copy string, ix *e
 	return err
 }
 
-func loadMaps(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
-	return putMaps(ctx, tx, org, "", ix)
-}
-
-func putMaps(ctx context.Context, tx *store.Tx, org, repo string, ix *engine.Index) error {
-	rows, err := tx.LineMaps(ctx, org, repo, tx.Now.Add(-MapsKept))
+func putMaps(ctx context.Context, tx *store.Tx, org, repo string, past coord.Time, ix *engine.Index) error {
+	rows, err := tx.LineMaps(ctx, org, repo, past)
 	for _, m := range rows {
 		ix.PutLineMap(m.RepoID, m.Map)
 	}
 	return err
 }
 
-func loadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
-	return putMerged(ctx, tx, org, ix, func(store.MergedRow) bool { return true })
-}
-
-func putMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, want func(store.MergedRow) bool) error {
-	rows, err := tx.Merged(ctx, org, tx.Now.Add(-rebaseOn))
+func putMerged(ctx context.Context, tx *store.Tx, org string, want store.MergedFilter, ix *engine.Index) error {
+	rows, err := tx.Merged(ctx, org, want)
 	if err != nil {
 		return err
 	}
 	by := map[string]*engine.Worker{}
 	for _, m := range rows {
-		if !want(m) {
-			continue
-		}
 		var who *engine.Worker
 		if m.IntentID != nil {
 			if who = by[*m.IntentID]; who == nil {

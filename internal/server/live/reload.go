@@ -9,22 +9,23 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// apply brings an index forward by events: each names what to read again.
-func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event) error {
+// apply brings an index forward by events: each names what to read again, without
+// what is of before past.
+func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event, past coord.Time) error {
 	todo := map[string]func() error{} // each thing once, however often it changed
 	for _, e := range events {
 		switch e.Type.Part() {
 		case coord.PartIntent:
-			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, e.Subject.ID) }
+			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, past, e.Subject.ID) }
 		case coord.PartSession:
-			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, e.Subject.ID) }
+			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, past, e.Subject.ID) }
 		case coord.PartChanges:
 			if id, ok := e.Payload["merge"].(string); ok {
-				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, e.RepoID, id) }
+				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, past, e.RepoID, id) }
 				continue
 			}
 			if _, ok := e.Payload["maps"]; ok {
-				todo["maps "+e.RepoID] = func() error { return putMaps(ctx, tx, org, e.RepoID, ix) }
+				todo["maps "+e.RepoID] = func() error { return putMaps(ctx, tx, org, e.RepoID, past, ix) }
 				continue
 			}
 			copy, _ := e.Payload["copy"].(string)
@@ -66,7 +67,7 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 	return nil
 }
 
-func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
+func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
 	i, err := tx.IntentByID(ctx, org, id)
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 		}
 	}
 	if i.Status == coord.IntentMerged {
-		if err := reloadMerged(ctx, tx, org, ix, i.Repo.ID, id); err != nil {
+		if err := reloadMerged(ctx, tx, org, ix, past, i.Repo.ID, id); err != nil {
 			return err
 		}
 	}
@@ -125,9 +126,9 @@ func released(had []string, has []store.SessionRow) []string {
 	})
 }
 
-func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, id string) error {
+func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, repo, id string) error {
 	ix.RemoveMerged(repo, id)
-	return putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.RepoID == repo && m.MergeID == id })
+	return putMerged(ctx, tx, org, store.MergedFilter{Since: past, Repo: repo, ID: id}, ix)
 }
 
 func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string, lineages []string) error {
@@ -145,14 +146,14 @@ func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Ind
 	return nil
 }
 
-func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
+func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
 	s, err := tx.Session(ctx, org, id)
 	if err != nil {
 		return err
 	}
 	ix.RemoveWorker(id)
 	if s.IntentID != nil {
-		return reloadIntent(ctx, tx, org, ix, *s.IntentID)
+		return reloadIntent(ctx, tx, org, ix, past, *s.IntentID)
 	}
 	if s.EndedAt == nil {
 		ix.PutWorker(SessionWorker(s))

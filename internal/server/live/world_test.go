@@ -176,6 +176,7 @@ func tellAll(ix *engine.Index) map[string]string {
 		for _, file := range files {
 			put(ix.Uses(repo, file), "uses ", repo, " ", file)
 		}
+		put(ix.HasLineMap(repo, "v1", "v2"), "map ", repo)
 		for _, id := range merges {
 			put(ix.Merged(repo, id), "merged ", repo, " ", id)
 		}

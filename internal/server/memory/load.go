@@ -162,7 +162,7 @@ func (o *org) question(q store.QuestionRow) {
 // contracts remembers what repos provide and what was changed about it, in
 // work under way and in merged work: the latest of each contract.
 func (o *org) contracts(ctx context.Context, tx *store.Tx) error {
-	merged, err := tx.Merged(ctx, o.id, tx.Now.Add(-Window))
+	merged, err := tx.Merged(ctx, o.id, store.MergedFilter{Since: tx.Now.Add(-Window)})
 	if err != nil {
 		return err
 	}

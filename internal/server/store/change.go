@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -90,10 +91,20 @@ func scanMerged(r scanner) (m MergedRow, err error) {
 	return m, err
 }
 
-// Merged returns the merged work of an org since a moment.
-func (tx *Tx) Merged(ctx context.Context, org string, since coord.Time) ([]MergedRow, error) {
-	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND at > $2
-		ORDER BY at, merge_id, path`, org, since)
+// A MergedFilter narrows merged work.
+type MergedFilter struct {
+	Since    coord.Time
+	Repo, ID string // of one piece of it, if they are not empty
+}
+
+// Merged returns merged work of an org.
+func (tx *Tx) Merged(ctx context.Context, org string, want MergedFilter) ([]MergedRow, error) {
+	f := filter{}
+	f.and(`org_id = ?`, org)
+	f.and(`at > ?`, want.Since)
+	f.equals("repo_id", want.Repo)
+	f.equals("merge_id", want.ID)
+	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes`+f.where()+` ORDER BY at, merge_id, path`, f.args...)
 }
 
 // A LineMapRow is how two versions of a file of a repo go together.
@@ -121,16 +132,18 @@ func (tx *Tx) LineMaps(ctx context.Context, org, repo string, since coord.Time) 
 		f.and(`repo_id = ?`, repo)
 	}
 	scan := func(r scanner) (m LineMapRow, err error) {
-		err = r.Scan(&m.RepoID, &m.Map.From, &m.Map.To, asJSON{&m.Map.Shifts})
+		err = r.Scan(&m.RepoID, &m.Map.From, &m.Map.To, asJSON{&m.Map.Shifts}, &m.Map.At)
 		return m, err
 	}
-	return all(ctx, tx, scan, `SELECT repo_id, from_blob, to_blob, shifts FROM line_maps`+f.where()+` ORDER BY at, from_blob, to_blob`,
+	return all(ctx, tx, scan, `SELECT repo_id, from_blob, to_blob, shifts, at FROM line_maps`+f.where()+` ORDER BY at, from_blob, to_blob`,
 		f.args...)
 }
 
-// ForgetLineMaps drops maps that were told before a moment. What is still
-// wanted is asked for again.
-func (tx *Tx) ForgetLineMaps(ctx context.Context, before coord.Time) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM line_maps WHERE at < $1`, before)
+// ForgetLineMaps drops maps that were told before a moment and, by the log of
+// their org, as long ago: an index that follows the log may still have the others.
+// What is still wanted is asked for again.
+func (tx *Tx) ForgetLineMaps(ctx context.Context, kept time.Duration) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM line_maps WHERE at < $1 AND at < (SELECT MAX(e.occurred_at) FROM events e
+		WHERE e.org_id = line_maps.org_id) - CAST($2 AS BIGINT)`, tx.Now.Add(-kept), kept.Milliseconds())
 	return err
 }

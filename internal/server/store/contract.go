@@ -220,7 +220,7 @@ func (tx *Tx) ClearSignatures(ctx context.Context, org string) (int, error) {
 			return 0, err
 		}
 	}
-	merged, err := tx.Merged(ctx, org, 0)
+	merged, err := tx.Merged(ctx, org, MergedFilter{})
 	if err != nil {
 		return 0, err
 	}

@@ -126,6 +126,12 @@ func (s *Store) LastCommitted(ctx context.Context, org string) (seq int64, err e
 	return seq, err
 }
 
+// NewestEventAt returns when the newest event of an org happened, by the clock.
+func (tx *Tx) NewestEventAt(ctx context.Context, org string) (at coord.Time, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(occurred_at), 0) FROM events WHERE org_id = $1`, org).Scan(&at)
+	return at, err
+}
+
 // LastSeqs returns the newest event id of each of the orgs.
 func (tx *Tx) LastSeqs(ctx context.Context, orgs []string) (map[string]int64, error) {
 	f := filter{}

@@ -233,7 +233,7 @@ func details(compat coord.Compatibility, detail, now, before *string) string {
 
 // mergedFacts are those of merged work: the latest of each.
 func mergedFacts(ctx context.Context, c *ground.Change, repos []string, key string) (out []fact, err error) {
-	rows, err := c.Merged(ctx, c.Who.OrgID, c.Now.Add(-mergedFor))
+	rows, err := c.Merged(ctx, c.Who.OrgID, store.MergedFilter{Since: c.Now.Add(-mergedFor)})
 	if err != nil {
 		return nil, err
 	}

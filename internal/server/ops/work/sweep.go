@@ -36,7 +36,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	return errors.Join(append(failed, s.Store.Write(ctx, people.SigninLock, func(tx *store.Tx) error {
 		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)),
-			tx.ForgetLineMaps(ctx, tx.Now.Add(-live.MapsKept)), tx.ForgetPatches(ctx, tx.Now.Add(-patchesKept)), tx.DeleteExpiredSignins(ctx),
+			tx.ForgetLineMaps(ctx, live.MapsKept), tx.ForgetPatches(ctx, tx.Now.Add(-patchesKept)), tx.DeleteExpiredSignins(ctx),
 			tx.DeleteOldStatuses(ctx, memory.Window))
 	}))...)
 }
