@@ -120,7 +120,7 @@ func (o *Org) judge(provider, user, method string, form scope.Form, t *Text, sai
 				return
 			}
 			outdone = outdone || fit.Filled > 0 && other.Filled > 0 // any of them may be filled in
-			if mayLead := w.leads(other.shift); mayLead != e.Led { // others that go the same way tell which is meant
+			if mayLead := w.leads(other.shift); mayLead != e.Led {  // others that go the same way tell which is meant
 				outdone = outdone || mayLead && other.exact()
 			} else if other.better(&fit) {
 				outdone = true
