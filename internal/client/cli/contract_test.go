@@ -309,7 +309,8 @@ func sessions() []coord.Session {
 		{ID: "r", Repo: shop, User: alice, Tool: "claude_code", Branch: &branch, Status: coord.SessionActive,
 			Standing: coord.Standing{State: coord.AgentAsks},
 			Intent:   &coord.IntentName{Ref: "INT-1", Number: 1, Status: coord.IntentActive, Title: &title}},
-		{ID: "s", Repo: shop, User: bob, Tool: "codex", Branch: &branch, Status: coord.SessionActive, Standing: coord.Standing{State: coord.AgentWorking}},
+		{ID: "s", Repo: shop, User: bob, Tool: "codex", Branch: &branch, Status: coord.SessionActive,
+			Standing: coord.Standing{State: coord.AgentWorking}},
 	}
 }
 
