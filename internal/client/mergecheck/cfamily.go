@@ -24,15 +24,21 @@ const (
 // cc has a compiler look at C, which takes no code of the repository: only the
 // flags are taken that say where headers are and which language it is.
 func cc(ctx context.Context, c *Check, w work) (outcome, error) {
-	return c.compile(ctx, w, []string{".c"}, []string{"gcc", "clang", "cc"}, nil)
+	return c.compile(ctx, w, []string{".c"}, []string{"gcc", "clang", "cc"}, []string{undeclared})
 }
+
+// undeclared has a call of what is not declared told as an error, as compilers
+// of today do. With -w older ones would not tell it at all.
+const undeclared = "-Werror=implicit-function-declaration"
 
 // cplusplus is cc for C++.
 func cplusplus(ctx context.Context, c *Check, w work) (outcome, error) {
-	return c.compile(ctx, w, []string{".cc", ".cpp", ".cxx"}, []string{"g++", "clang++", "c++"}, []string{"-std=gnu++20"})
+	return c.compile(ctx, w, []string{".cc", ".cpp", ".cxx"}, []string{"g++", "clang++", "c++"}, []string{"-w"}, "-std=gnu++20")
 }
 
-func (c *Check) compile(ctx context.Context, w work, endings, programs, flags []string) (outcome, error) {
+// compile has a compiler look at the files concerned, always with some flags,
+// and with others where nobody says how it is called.
+func (c *Check) compile(ctx context.Context, w work, endings, programs, always []string, flags ...string) (outcome, error) {
 	all := outcome{none: true}
 	program := ""
 	for _, name := range programs {
@@ -50,7 +56,7 @@ func (c *Check) compile(ctx context.Context, w work, endings, programs, flags []
 		if more == nil {
 			more = append(slices.Clone(flags), "-I.", "-Iinclude", "-Isrc", "-I./"+path.Dir(unit))
 		}
-		args := append([]string{"-fsyntax-only", "-w", "-fno-diagnostics-color"}, more...)
+		args := slices.Concat([]string{"-fsyntax-only", "-fno-diagnostics-color"}, always, more)
 		a, err := c.run(ctx, program, call{dir: w.dir, args: append(args, "./"+unit)})
 		if err != nil {
 			return outcome{}, err

@@ -81,6 +81,14 @@ var languages = []language{
 		want: []string{"src/b.c:2: error: too few arguments to function"},
 	},
 	{
+		name: "cc, a function that has another name",
+		base: files{"shop.h": "int total(int n);\n", "a.c": "#include \"shop.h\"\nint total(int n) { return n; }\n", "b.c": "int b;\n"},
+		one:  files{"shop.h": "int sum(int n);\n", "a.c": "#include \"shop.h\"\nint sum(int n) { return n; }\n"},
+		two:  files{"b.c": "#include \"shop.h\"\nint b(void) { return total(1); }\n"},
+		fine: files{"b.c": "#include \"shop.h\"\nint b(void) { char *p = 1; return 1; }\n"}, // a warning
+		want: []string{"b.c:2: error: "},
+	},
+	{
 		name: "c++",
 		base: files{"lib/shop.hpp": "#pragma once\nstruct Shop { int total() const { return 1; } };\n",
 			"lib/shop.cpp": "#include \"shop.hpp\"\nint one(const Shop &s) { return s.total(); }\n", "app/app.cpp": "int b;\n"},

@@ -46,13 +46,16 @@ var languages = map[string]language{
 		server: func(string) []string { return []string{"clangd", "--log=error"} },
 		check: func(files []string) *exec.Cmd {
 			if slices.ContainsFunc(files, func(f string) bool { return path.Ext(f) != ".c" }) { // a header may reach any
-				return exec.Command("sh", "-c", `find . -name '*.c' -exec cc -fsyntax-only -I. -Iinclude -Isrc {} ';' 2>&1; true`)
+				return exec.Command("sh", "-c", `find . -name '*.c' -exec `+cc+` {} ';' 2>&1; true`)
 			}
 			return exec.Command("sh", append([]string{"-c",
-				`for f; do [ -f "$f" ] && cc -fsyntax-only -I. -Iinclude -Isrc "./$f" 2>&1; done; true`, "sh"}, files...)...)
+				`for f; do [ -f "$f" ] && ` + cc + ` "./$f" 2>&1; done; true`, "sh"}, files...)...)
 		},
 		fault: regexp.MustCompile(`(?m)^(\S.*?):\d+:\d+: ((?:fatal )?error: .*)$`), parameter: "int extra77"},
 }
+
+// cc is how a C file is looked at.
+const cc = `cc -fsyntax-only -Werror=implicit-function-declaration -I. -Iinclude -Isrc`
 
 // A served draw judges by a language server and a checker.
 type served struct {
@@ -436,7 +439,7 @@ func (s *served) grow(server *session, sym *symbol) (out []textEdit, err error) 
 // definition is how a line begins that defines what stands at its end.
 var definition = regexp.MustCompile(
 	`^\s*(?:export |default |async |public |private |protected |static |abstract |declare )*(?:def|function\*?) \w+$|` +
-		`^\s*(?:(?:public|private|protected|static|abstract|async|override) )+\w+$|^[\w\s*]+[\s*]\w+$`)
+		`^\s*(?:(?:public|private|protected|static|abstract|async|override) )+\w+$|^\w[\w\s*]*[\s*]\w+$`)
 
 var (
 	// opening is how a list of arguments begins, after type arguments.
