@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -149,7 +150,7 @@ func compareTypes(what, old, new string, input bool, tr *outline.Traits) verdict
 		return verdict.Verdict{Compat: coord.Breaking, Detail: said}
 	case input && widens(old, new) || !input && widens(new, old):
 		return verdict.Verdict{Compat: coord.Compatible, Detail: said}
-	case !tr.Typed, writtenOut(old) != writtenOut(new):
+	case !tr.Typed, writtenOut(old) != writtenOut(new), vague(old, new):
 		return verdict.Verdict{Compat: coord.Unknown, Detail: said}
 	}
 	return verdict.Verdict{Compat: coord.Breaking, Detail: said}
@@ -159,6 +160,34 @@ func compareTypes(what, old, new string, input bool, tr *outline.Traits) verdict
 // may be the same, where types are what they have.
 func writtenOut(typ string) bool {
 	return slices.ContainsFunc(outline.SplitTop(typ, '|'), func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "{") })
+}
+
+// anything are the names of types that all others are.
+var anything = []string{"any", "unknown", "object", "Any", "Object"}
+
+// typeWords cuts a type into names and signs.
+var typeWords = regexp.MustCompile(`\w+|[^\w\s]`)
+
+// vague tells whether two types differ in arguments alone of which one side says
+// no more than that they are anything: most code fits both.
+func vague(old, new string) bool {
+	a, b := typeWords.FindAllString(old, -1), typeWords.FindAllString(new, -1)
+	if len(a) != len(b) {
+		return false
+	}
+	depth := 0
+	for i := range a {
+		if a[i] != b[i] && (depth == 0 || !slices.Contains(anything, a[i]) && !slices.Contains(anything, b[i])) {
+			return false
+		}
+		switch b[i] {
+		case "<", "[":
+			depth++
+		case ">", "]":
+			depth--
+		}
+	}
+	return true
 }
 
 // widens tells whether new takes all that old does, as far as the text shows:

@@ -55,6 +55,12 @@ func TestTypes(t *testing.T) {
 		{"number | { line: number }", "number | Pos", coord.Unknown},
 		{"Pos", "{ line: number }", coord.Unknown},
 		{"{ line: number }", "{ line: string }", coord.Breaking},
+		{"Creator<any> | null", "Creator<unknown> | null", coord.Unknown},
+		{"Creator<T> | null", "Creator<unknown> | null", coord.Unknown},
+		{"dict[str, Any]", "dict[str, int]", coord.Unknown},
+		{"Creator<string>", "Creator<number>", coord.Breaking},
+		{"Creator<any>", "Maker<any>", coord.Breaking},
+		{"any", "string", coord.Breaking},
 	} {
 		if v := compareTypes("it", tc.old, tc.new, true, typed); v.Compat != tc.want {
 			t.Errorf("%s: %s, want %s", v.Detail, v.Compat, tc.want)
