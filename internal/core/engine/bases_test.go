@@ -57,8 +57,8 @@ func TestDifferentBasesAgreeWithGit(t *testing.T) {
 					if got := h.judged(path, ours[path], theirs[path], between[path]); got != stopped[path] {
 						wrong++
 						if tt.off == 0 {
-							t.Errorf("%s: engine says conflict %v, git says %v\nours %v\ntheirs %v\nbetween %v", path, got, stopped[path],
-								ours[path].hunks, theirs[path].hunks, between[path].shifts)
+							t.Errorf("%s: engine says conflict %v, git says %v\nours %+v\ntheirs %+v\nbetween %+v", path, got, stopped[path],
+								ours[path], theirs[path], between[path])
 						}
 					}
 				}
@@ -126,7 +126,7 @@ func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct, moves b
 			switch {
 			case v == 0:
 				for k := range 25 + r.IntN(20) {
-					line := fmt.Sprint("line ", k)
+					line := fmt.Sprint("line ", k, " of ", path) // files that are alike are taken for one another when they move
 					if !distinct {
 						line = fmt.Sprint("line ", r.IntN(12))
 					}
@@ -151,7 +151,9 @@ func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct, moves b
 	}
 	for i, name := range []string{"a", "b"} {
 		texts := map[string][]string{}
-		for path, lines := range main[at[i]] {
+		for f := range n { // in order: what is drawn must not depend on a map's
+			path := fmt.Sprint("f", f)
+			lines := main[at[i]][path]
 			// Now and then somebody makes what the default branch made too, or undoes it.
 			if r.IntN(4) == 0 {
 				lines = main[at[1-i]][path]
