@@ -37,6 +37,7 @@ const atMost = 1500; // ms between two requests for one list
 export function staleKeys(events: Pick<Event, "type">[]): Set<string> {
   const keys = new Set<string>(["events", "feed"]);
   for (const e of events) for (const key of touches[e.type.split(".")[0] ?? ""] ?? []) keys.add(key);
+  if (events.some((e) => e.type === "intent.closed")) keys.add("landed");
   return keys;
 }
 

@@ -50,10 +50,13 @@ func fieldsOf(t reflect.Type) []field {
 	if f, ok := known.Load(t); ok {
 		return f.([]field)
 	}
-	out := make([]field, t.NumField())
-	for i := range out {
+	var out []field
+	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		out[i] = field{i, `"` + name + `":`, strings.Contains(options, "omit")}
+		if name == "-" { // the server's own
+			continue
+		}
+		out = append(out, field{i, `"` + name + `":`, strings.Contains(options, "omit")})
 	}
 	known.Store(t, out)
 	return out

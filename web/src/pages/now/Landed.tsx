@@ -15,7 +15,7 @@ const most = 6; // that are listed
 
 export function Landed() {
   const [since] = useState(() => new Date(serverNow() - hours * 3_600_000).toISOString());
-  const merged = useGet("intents", "GET /v1/intents", { query: { status: "merged", changed_since: since, limit: 100 } });
+  const merged = useGet("landed", "GET /v1/intents", { query: { status: "merged", changed_since: since, limit: 100 } });
   const conflicts = useLiveConflicts().data ?? [];
   const list = (merged.data?.items ?? []).filter((i) => i.closed_at && i.closed_at >= since).sort((a, b) => (a.closed_at! < b.closed_at! ? 1 : -1));
   if (list.length === 0) return null;
