@@ -190,6 +190,7 @@ type stillEditor struct {
 type silent struct{}
 
 func (silent) Tell(context.Context, map[string][]byte) error { return nil }
+func (silent) Session() string                               { return "" }
 func (silent) End(context.Context)                           {}
 
 func (s *still) editor(dir string) *stillEditor {

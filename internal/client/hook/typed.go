@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
@@ -25,7 +26,8 @@ type Typist struct {
 	*Observer
 	mu    sync.Mutex // an editor may leave while it tells
 	begun bool
-	told  map[string]bool // files of which something is told
+	id    atomic.Pointer[string] // of its session; read while it tells
+	told  map[string]bool        // files of which something is told
 }
 
 // ErrTooMuch is the error of more unsaved text than is told.
@@ -77,6 +79,14 @@ func (t *Typist) Tell(ctx context.Context, unsaved map[string][]byte) error {
 	return t.send(ctx, wire.HookPostEdit, unsaved)
 }
 
+// Session is what the server calls the session that tells, "" before it did.
+func (t *Typist) Session() string {
+	if id := t.id.Load(); id != nil {
+		return *id
+	}
+	return ""
+}
+
 // send sends one event. What others are asked for is kept; what they may do is
 // no matter, for nobody is stopped from typing.
 func (t *Typist) send(ctx context.Context, event wire.HookEvent, unsaved map[string][]byte) error {
@@ -104,6 +114,7 @@ func (t *Typist) send(ctx context.Context, event wire.HookEvent, unsaved map[str
 	if reply.SessionID == nil {
 		return ErrNotTold
 	}
+	t.id.Store(reply.SessionID)
 	r.keepWants(t.at.Root, reply.Wants)
 	if req.Analysis != nil {
 		for _, f := range req.Analysis.Files {

@@ -92,6 +92,9 @@ func (r *repo) stop() { r.cancel() }
 // hear takes in an event. An edit concerns the files that it names, and no
 // other; what becomes of an intent or a session may concern each.
 func (r *repo) hear(s *Server, e coord.Event) {
+	if own := r.Typist.Session(); own != "" && e.Actor.ID == own {
+		return // what the person types is no news here, and each pause would ask about every open file
+	}
 	r.stir(s)
 	switch e.Type {
 	case coord.EventSessionStarted: // in no file yet

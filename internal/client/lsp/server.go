@@ -43,6 +43,7 @@ type Service struct {
 // A Typist tells others what is unsaved, by path.
 type Typist interface {
 	Tell(ctx context.Context, unsaved map[string][]byte) error
+	Session() string // as the server knows it; "" before something was told
 	End(ctx context.Context)
 }
 
