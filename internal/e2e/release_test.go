@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -183,24 +184,56 @@ func grow(file string) error {
 }
 
 // svc update goes from one release to the next, refuses what was changed on
-// the way, and keeps the old program when the new one does not start.
+// the way, and keeps the old program when the new one does not start: for a team
+// from its server, for somebody alone from the project's release address.
 func TestReleaseUpdatesToTheNext(t *testing.T) {
 	r, ok := releasedFiles(t)
 	if !ok {
 		return
 	}
+	t.Run("of a team", func(t *testing.T) {
+		offered, team := copied(t, r.next), newServer(t, t.TempDir())
+		mux := http.NewServeMux()
+		mux.Handle("/cli/", http.StripPrefix("/cli/", http.FileServer(http.Dir(offered))))
+		mux.Handle("/", team.d.Handler())
+		front := httptest.NewServer(mux)
+		defer front.Close()
+		r.update(t, offered, func(l *laptop, svc string) {
+			l.run(team.token("olga@example.com"), svc, "login", "--server", front.URL, "--token", "-")
+		})
+	})
+	t.Run("of somebody alone", func(t *testing.T) {
+		offered := copied(t, r.next)
+		var mu sync.Mutex
+		var who []string // what the release page hears of who asks
+		page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			who = append(who, q.Header.Get("Authorization")+q.Header.Get("Cookie")+q.URL.RawQuery)
+			http.FileServer(http.Dir(offered)).ServeHTTP(w, q)
+		}))
+		defer page.Close()
+		r.update(t, offered, func(l *laptop, svc string) {
+			l.env = append(l.env, "SVC_RELEASES="+page.URL)
+			l.run("", svc, "up", "--yes")
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		if told := strings.Join(who, ""); len(who) == 0 || told != "" {
+			t.Errorf("the release page was asked %d times and told %q", len(who), told)
+		}
+	})
+}
+
+// update installs the first version, connects it, and updates it to what is
+// offered in a folder.
+func (r released) update(t *testing.T, offered string, connect func(l *laptop, svc string)) {
+	t.Helper()
 	program := fmt.Sprintf("svc-%s-%s", runtime.GOOS, runtime.GOARCH)
-	offered := copied(t, r.next)
-	team := newServer(t, t.TempDir())
-	mux := http.NewServeMux()
-	mux.Handle("/cli/", http.StripPrefix("/cli/", http.FileServer(http.Dir(offered))))
-	mux.Handle("/", team.d.Handler())
-	front := httptest.NewServer(mux)
-	defer front.Close()
 	l := emptyLaptop(t, func(home string) string { return bare(t, filepath.Join(home, ".local", "bin")) })
 	l.run("", "/usr/bin/env", "SVC_FROM="+r.first, "sh", filepath.Join(r.first, "install.sh"))
 	svc := filepath.Join(l.home, ".local", "bin", "svc")
-	l.run(team.token("olga@example.com"), svc, "login", "--server", front.URL, "--token", "-")
+	connect(l, svc)
 	version := func() string { return l.run("", svc, "--version") }
 	was := version()
 
