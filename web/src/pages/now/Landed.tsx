@@ -1,5 +1,4 @@
 // What merged in the last hours, and who has to rebase because of it.
-import "../../styles/landed.css";
 import { useState } from "react";
 import { Link } from "wouter";
 import { serverNow } from "../../api/client";
