@@ -55,8 +55,13 @@ const connectTimeout = 1200 * time.Millisecond
 // on another continent that is back.
 const briefTimeout = 200 * time.Millisecond
 
-// maxReply bounds what is read of an answer.
-const maxReply = 1 << 20
+// maxReply bounds what is read of an answer, maxHead what comes before it.
+const (
+	maxReply = 1 << 20
+	maxHead  = 64 << 10
+)
+
+var errTooLong = &Fault{Words: "answers without end"}
 
 // Evaluate asks about one event: the edge, and without one the service.
 func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
@@ -127,10 +132,26 @@ func (c *Client) request(ctx context.Context, server string, body []byte) (*http
 // A connection to the server, over which one request goes at a time.
 type connection struct {
 	net.Conn
-	in *bufio.Reader
+	in   *bufio.Reader
+	left int // bytes that an answer may still have
 }
 
-func newConnection(c net.Conn) *connection { return &connection{c, bufio.NewReader(c)} }
+func newConnection(c net.Conn) *connection {
+	conn := &connection{Conn: c}
+	conn.in = bufio.NewReader(conn)
+	return conn
+}
+
+// Read ends an answer that is longer than any of ours: a line of its head would
+// be read for as long as somebody sends it.
+func (c *connection) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
 
 // roundTrip sends req, on the connection of the request before if there is one.
 func (c *Client) roundTrip(ctx context.Context, req *http.Request) ([]byte, *http.Response, error) {
@@ -165,7 +186,8 @@ func (c *Client) take() *connection {
 
 // exchange sends req and keeps the connection for the next one.
 func (c *Client) exchange(ctx context.Context, conn *connection, req *http.Request) ([]byte, *http.Response, error) {
-	deadline, _ := ctx.Deadline() // or never
+	conn.left = maxHead + 2*maxReply // in pieces it is longer
+	deadline, _ := ctx.Deadline()    // or never
 	err := conn.SetDeadline(deadline)
 	if err == nil {
 		err = req.Write(conn)
