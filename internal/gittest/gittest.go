@@ -133,3 +133,16 @@ func Write(t testing.TB, dir, name, content string) string {
 	}
 	return path
 }
+
+// Numbered is a text of n lines, some of them replaced.
+func Numbered(n int, replaced map[int]string) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		if text, ok := replaced[i]; ok {
+			b.WriteString(text)
+			continue
+		}
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}

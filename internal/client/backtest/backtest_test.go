@@ -148,13 +148,13 @@ func TestLead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMaker()
-			base := m.commit("start", files{"a.txt": numbered(30, nil)})
+			base := m.commit("start", files{"a.txt": gittest.Numbered(30, nil)})
 			heads := [2]int{base, base}
 			lines := [2]map[int]string{{}, {}}
 			for side, changes := range [][]int{tt.left, tt.right} {
 				for _, n := range changes {
 					lines[side][n] = fmt.Sprintf("side %d\n", side)
-					heads[side] = m.commit("work", files{"a.txt": numbered(30, lines[side])}, heads[side])
+					heads[side] = m.commit("work", files{"a.txt": gittest.Numbered(30, lines[side])}, heads[side])
 				}
 			}
 			r := run(t, m.build(t, m.commit("merge", nil, heads[0], heads[1])), backtest.Options{})
@@ -171,15 +171,15 @@ func TestLead(t *testing.T) {
 // Two sides whose versions of a file differ already: the histories cross.
 func TestCrossedHistoriesAreReplayed(t *testing.T) {
 	m := newMaker()
-	base := m.commit("start", files{"a.txt": numbered(30, nil)})
-	a := m.commit("a", files{"a.txt": numbered(30, map[int]string{5: "a\n"})}, base)
-	b := m.commit("b", files{"a.txt": numbered(30, map[int]string{15: "b\n"})}, base)
+	base := m.commit("start", files{"a.txt": gittest.Numbered(30, nil)})
+	a := m.commit("a", files{"a.txt": gittest.Numbered(30, map[int]string{5: "a\n"})}, base)
+	b := m.commit("b", files{"a.txt": gittest.Numbered(30, map[int]string{15: "b\n"})}, base)
 	both := map[int]string{5: "a\n", 15: "b\n"}
-	ab := m.commit("b into a", files{"a.txt": numbered(30, both)}, a, b)
-	ba := m.commit("a into b", files{"a.txt": numbered(30, both)}, b, a)
+	ab := m.commit("b into a", files{"a.txt": gittest.Numbered(30, both)}, a, b)
+	ba := m.commit("a into b", files{"a.txt": gittest.Numbered(30, both)}, b, a)
 	left, right := map[int]string{5: "a\n", 15: "b\n", 25: "left\n"}, map[int]string{5: "a\n", 15: "b\n", 25: "right\n"}
-	ab = m.commit("left", files{"a.txt": numbered(30, left)}, ab)
-	ba = m.commit("right", files{"a.txt": numbered(30, right)}, ba)
+	ab = m.commit("left", files{"a.txt": gittest.Numbered(30, left)}, ab)
+	ba = m.commit("right", files{"a.txt": gittest.Numbered(30, right)}, ba)
 	r := run(t, m.build(t, m.commit("crossed", nil, ab, ba)), backtest.Options{})
 	for i := range r.Outcomes {
 		if o := &r.Outcomes[i]; o.Subject == "crossed" {
@@ -196,10 +196,10 @@ func TestCrossedHistoriesAreReplayed(t *testing.T) {
 // changes a line of its own, except the first two.
 func crowd(t *testing.T, n int) *gitrepo.Repo {
 	m := newMaker()
-	base := m.commit("start", files{"a.txt": numbered(100, nil)})
+	base := m.commit("start", files{"a.txt": gittest.Numbered(100, nil)})
 	for i := range n {
 		line := 10 * max(1, i)
-		at := m.commit("work", files{"a.txt": numbered(100, map[int]string{line: fmt.Sprintf("worker %d\n", i)})}, base)
+		at := m.commit("work", files{"a.txt": gittest.Numbered(100, map[int]string{line: fmt.Sprintf("worker %d\n", i)})}, base)
 		m.ref(fmt.Sprintf("refs/pull/%d/head", i+1), at)
 		if i == 2 { // built on the third: no work of its own to meet it
 			m.ref("refs/pull/99/head", m.commit("stacked", files{"b.txt": "b\n"}, at))

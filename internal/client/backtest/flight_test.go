@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // Pull requests that left the mainline at different commits are compared each
 // with its own base, as their clients would.
 func TestFlightsFromDifferentBases(t *testing.T) {
 	m := newMaker()
-	old := m.commit("start", files{"a.txt": numbered(60, nil)})
+	old := m.commit("start", files{"a.txt": gittest.Numbered(60, nil)})
 	added := "new 1\nnew 2\nnew 3\nline 1\n" // the mainline adds three lines on top
-	now := m.commit("meanwhile", files{"a.txt": numbered(60, map[int]string{1: added})}, old)
+	now := m.commit("meanwhile", files{"a.txt": gittest.Numbered(60, map[int]string{1: added})}, old)
 	with := func(line int, text string) files {
-		return files{"a.txt": numbered(60, map[int]string{1: added, line: text})}
+		return files{"a.txt": gittest.Numbered(60, map[int]string{1: added, line: text})}
 	}
-	first := m.commit("first, begun", files{"a.txt": numbered(60, map[int]string{30: "one\n"})}, old)
+	first := m.commit("first, begun", files{"a.txt": gittest.Numbered(60, map[int]string{30: "one\n"})}, old)
 	second := m.commit("second, begun", with(30, "two\n"), now)
 	third := m.commit("third, begun", with(33, "three\n"), now) // the same number, another line
 	m.ref("refs/pull/1/head", m.commit("first, done", files{"b.txt": "1\n"}, first))
@@ -46,16 +47,16 @@ func TestFlightsFromDifferentBases(t *testing.T) {
 // by who started after, in the same lines and no others.
 func TestFlightsAcrossAMovedFolder(t *testing.T) {
 	m := newMaker()
-	one, two := numbered(60, nil), numbered(50, map[int]string{2: "another\n", 9: "file\n"})
+	one, two := gittest.Numbered(60, nil), gittest.Numbered(50, map[int]string{2: "another\n", 9: "file\n"})
 	old := m.commit("start", files{"old/a.txt": one, "old/b.txt": two})
 	m.clock += 30 * 86400
 	added := "new 1\nline 1\n"
-	titled := numbered(60, map[int]string{1: added})
+	titled := gittest.Numbered(60, map[int]string{1: added})
 	now := m.commit("move", files{"old/a.txt": "", "old/b.txt": "", "new/a.txt": titled, "new/b.txt": two}, old)
 	with := func(line int, text string) files {
-		return files{"new/a.txt": numbered(60, map[int]string{1: added, line: text})}
+		return files{"new/a.txt": gittest.Numbered(60, map[int]string{1: added, line: text})}
 	}
-	first := m.commit("first, begun", files{"old/a.txt": numbered(60, map[int]string{30: "one\n"}), "old/b.txt": two + "one\n"}, old)
+	first := m.commit("first, begun", files{"old/a.txt": gittest.Numbered(60, map[int]string{30: "one\n"}), "old/b.txt": two + "one\n"}, old)
 	second := m.commit("second, begun", with(30, "two\n"), now)
 	third := m.commit("third, begun", with(40, "three\n"), now)
 	m.ref("refs/pull/1/head", m.commit("first, done", files{"b.txt": "1\n"}, first))
@@ -83,13 +84,13 @@ func TestFlightsAcrossAMovedFolder(t *testing.T) {
 // svc tells of it.
 func TestDriftOfAMovedFileIsLeftOut(t *testing.T) {
 	m := newMaker()
-	old := m.commit("start", files{"old/a.txt": numbered(60, nil)})
-	moved := m.commit("move", files{"old/a.txt": "", "new/a.txt": numbered(60, nil)}, old)
+	old := m.commit("start", files{"old/a.txt": gittest.Numbered(60, nil)})
+	moved := m.commit("move", files{"old/a.txt": "", "new/a.txt": gittest.Numbered(60, nil)}, old)
 	grown := func(at map[int]string) files {
-		return files{"new/a.txt": numbered(60, at) + strings.Repeat("something else altogether\n", 200)}
+		return files{"new/a.txt": gittest.Numbered(60, at) + strings.Repeat("something else altogether\n", 200)}
 	}
 	now := m.commit("grow", grown(nil), moved)
-	first := m.commit("first, begun", files{"old/a.txt": numbered(60, map[int]string{30: "one\n"})}, old)
+	first := m.commit("first, begun", files{"old/a.txt": gittest.Numbered(60, map[int]string{30: "one\n"})}, old)
 	second := m.commit("second, begun", grown(map[int]string{30: "two\n"}), now)
 	m.ref("refs/pull/1/head", m.commit("first, done", files{"b.txt": "1\n"}, first))
 	m.ref("refs/pull/2/head", m.commit("second, done", files{"c.txt": "2\n"}, second))
@@ -102,14 +103,14 @@ func TestDriftOfAMovedFileIsLeftOut(t *testing.T) {
 // Where histories cross, what both sides have already is no change of either.
 func TestCrossedHistoriesShareWhatBothHave(t *testing.T) {
 	m := newMaker()
-	base := m.commit("start", files{"a.txt": numbered(40, nil)})
-	a := m.commit("a", files{"a.txt": numbered(40, map[int]string{5: "a\n"})}, base)
-	b := m.commit("b", files{"a.txt": numbered(40, map[int]string{15: "b\n"})}, base)
+	base := m.commit("start", files{"a.txt": gittest.Numbered(40, nil)})
+	a := m.commit("a", files{"a.txt": gittest.Numbered(40, map[int]string{5: "a\n"})}, base)
+	b := m.commit("b", files{"a.txt": gittest.Numbered(40, map[int]string{15: "b\n"})}, base)
 	both := map[int]string{5: "a\n", 15: "b\n"}
-	ab := m.commit("b into a", files{"a.txt": numbered(40, both)}, a, b)
-	ba := m.commit("a into b", files{"a.txt": numbered(40, both)}, b, a)
-	ab = m.commit("left", files{"a.txt": numbered(40, map[int]string{5: "left\n", 15: "b\n"})}, ab)
-	ba = m.commit("right", files{"a.txt": numbered(40, map[int]string{5: "a\n", 15: "b\n", 30: "right\n"})}, ba)
+	ab := m.commit("b into a", files{"a.txt": gittest.Numbered(40, both)}, a, b)
+	ba := m.commit("a into b", files{"a.txt": gittest.Numbered(40, both)}, b, a)
+	ab = m.commit("left", files{"a.txt": gittest.Numbered(40, map[int]string{5: "left\n", 15: "b\n"})}, ab)
+	ba = m.commit("right", files{"a.txt": gittest.Numbered(40, map[int]string{5: "a\n", 15: "b\n", 30: "right\n"})}, ba)
 	r := run(t, m.build(t, m.commit("crossed", nil, ab, ba)), backtest.Options{})
 	for i := range r.Outcomes {
 		if o := &r.Outcomes[i]; o.Subject == "crossed" {
@@ -125,11 +126,11 @@ func TestCrossedHistoriesShareWhatBothHave(t *testing.T) {
 // Coding agents are called bots by their hosts. What they do is work.
 func TestAgentsAreWorkers(t *testing.T) {
 	m := newMaker()
-	base := m.commit("start", files{"a.txt": numbered(20, nil)})
+	base := m.commit("start", files{"a.txt": gittest.Numbered(20, nil)})
 	m.by = "copilot-swe-agent[bot] <198982749+Copilot@users.noreply.github.com>"
-	left := m.commit("by an agent", files{"a.txt": numbered(20, map[int]string{5: "agent\n"})}, base)
+	left := m.commit("by an agent", files{"a.txt": gittest.Numbered(20, map[int]string{5: "agent\n"})}, base)
 	m.by = "Ana <ana@example.com>"
-	right := m.commit("by Ana", files{"a.txt": numbered(20, map[int]string{5: "ana\n"})}, base)
+	right := m.commit("by Ana", files{"a.txt": gittest.Numbered(20, map[int]string{5: "ana\n"})}, base)
 	r := run(t, m.build(t, m.commit("both", nil, left, right)), backtest.Options{})
 	if len(r.Outcomes) != 1 || told(&r.Outcomes[0]) != "a.txt caught" {
 		t.Errorf("%+v", r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/backtest/regime"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // A swarm is kept as what each wrote and where git stops, with the order in
@@ -14,18 +15,19 @@ import (
 func TestASwarmIsComparedUnderOtherRegimes(t *testing.T) {
 	m := newMaker()
 	start := m.commit("start", files{
-		"a.txt": numbered(40, nil), "b.txt": numbered(40, nil), "package-lock.json": numbered(9, nil),
+		"a.txt": gittest.Numbered(40, nil), "b.txt": gittest.Numbered(40, nil), "package-lock.json": gittest.Numbered(9, nil),
 	})
-	one := m.commit("one", files{"a.txt": numbered(40, map[int]string{10: "one\n", 11: "one\n", 30: "one\n"})}, start)
+	one := m.commit("one", files{"a.txt": gittest.Numbered(40, map[int]string{10: "one\n", 11: "one\n", 30: "one\n"})}, start)
 	two := m.commit("two", files{
-		"a.txt": numbered(40, map[int]string{10: "two\n", 11: "2\n", 30: "two\n"}), "b.txt": numbered(40, map[int]string{5: "two\n"}),
-		"package-lock.json": numbered(9, map[int]string{2: "two\n"}),
+		"a.txt":             gittest.Numbered(40, map[int]string{10: "two\n", 11: "2\n", 30: "two\n"}),
+		"b.txt":             gittest.Numbered(40, map[int]string{5: "two\n"}),
+		"package-lock.json": gittest.Numbered(9, map[int]string{2: "two\n"}),
 	}, start)
 	three := m.commit("three", files{"b.txt": "", "c.txt": "3\n"}, start)
 	m.ref("refs/pull/1/head", one)
 	m.ref("refs/pull/2/head", two)
 	m.ref("refs/pull/3/head", three)
-	main := m.commit("two, squashed (#2)", files{"a.txt": numbered(40, map[int]string{10: "two\n", 11: "2\n"})}, start)
+	main := m.commit("two, squashed (#2)", files{"a.txt": gittest.Numbered(40, map[int]string{10: "two\n", 11: "2\n"})}, start)
 	main = m.commit("Merge pull request #1", nil, main, one)
 	repo, dir := m.build(t, main), t.TempDir()
 	for _, cached := range []int{0, 1} {

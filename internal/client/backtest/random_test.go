@@ -19,7 +19,7 @@ func TestRandomHistoriesAreReadAsGitReadsThem(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m := newMaker()
 		text := map[int]map[int]string{1: {}}
-		heads := []int{m.commit("start", files{"a.txt": numbered(40, nil)})}
+		heads := []int{m.commit("start", files{"a.txt": gittest.Numbered(40, nil)})}
 		for n := range 50 {
 			at := r.IntN(len(heads))
 			parents := []int{heads[at]}
@@ -35,7 +35,7 @@ func TestRandomHistoriesAreReadAsGitReadsThem(t *testing.T) {
 			if len(parents) == 1 {
 				lines[1+r.IntN(40)] = fmt.Sprintf("edit %d\n", r.IntN(30))
 			}
-			c := m.commit(fmt.Sprint("commit ", n), files{"a.txt": numbered(40, lines)}, parents...)
+			c := m.commit(fmt.Sprint("commit ", n), files{"a.txt": gittest.Numbered(40, lines)}, parents...)
 			text[c] = lines
 			if heads[at] = c; r.IntN(4) == 0 {
 				heads = append(heads, parents[0])

@@ -79,19 +79,6 @@ func (m *maker) build(t testing.TB, head int) *gitrepo.Repo {
 	return repo
 }
 
-// numbered is a text of n lines, some of them replaced.
-func numbered(n int, replaced map[int]string) string {
-	var b strings.Builder
-	for i := 1; i <= n; i++ {
-		if text, ok := replaced[i]; ok {
-			b.WriteString(text)
-			continue
-		}
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	return b.String()
-}
-
 const goBefore = `package shop
 
 // Price is what a thing costs.
@@ -108,7 +95,7 @@ func Discount(p int) int {
 // shop is a history with a merge of every sort.
 func shop(t testing.TB) *gitrepo.Repo {
 	m := newMaker()
-	long := numbered(30, nil)
+	long := gittest.Numbered(30, nil)
 	at := m.commit("start", files{
 		"go.mod":            "module example.com/shop\n\ngo 1.24\n",
 		"a.txt":             long,
@@ -121,31 +108,31 @@ func shop(t testing.TB) *gitrepo.Repo {
 		"package-lock.json": long,
 	})
 	at = m.fork("clean", at, files{
-		"a.txt": numbered(30, map[int]string{3: "three\n"}),
-	}, files{"b.txt": numbered(30, map[int]string{3: "three\n"})})
+		"a.txt": gittest.Numbered(30, map[int]string{3: "three\n"}),
+	}, files{"b.txt": gittest.Numbered(30, map[int]string{3: "three\n"})})
 	at = m.fork("one file, far apart", at, files{
-		"c.txt": numbered(30, map[int]string{2: "x\n"}),
-	}, files{"c.txt": numbered(30, map[int]string{28: "y\n"})})
+		"c.txt": gittest.Numbered(30, map[int]string{2: "x\n"}),
+	}, files{"c.txt": gittest.Numbered(30, map[int]string{28: "y\n"})})
 	at = m.fork("one line", at, files{
-		"b.txt": numbered(30, map[int]string{10: "ten\n"}),
-	}, files{"b.txt": numbered(30, map[int]string{10: "TEN\n"})})
-	at = m.fork("modify and delete", at, files{"b.txt": ""}, files{"b.txt": numbered(30, map[int]string{20: "twenty\n"})})
+		"b.txt": gittest.Numbered(30, map[int]string{10: "ten\n"}),
+	}, files{"b.txt": gittest.Numbered(30, map[int]string{10: "TEN\n"})})
+	at = m.fork("modify and delete", at, files{"b.txt": ""}, files{"b.txt": gittest.Numbered(30, map[int]string{20: "twenty\n"})})
 	at = m.fork("rename and modify", at, files{"old.txt": "", "new.txt": long}, files{
-		"old.txt": numbered(30, map[int]string{15: "fifteen\n"}),
+		"old.txt": gittest.Numbered(30, map[int]string{15: "fifteen\n"}),
 	})
 	at = m.fork("two renames", at, files{"new.txt": "", "this.txt": long}, files{"new.txt": "", "that.txt": long})
 	at = m.fork("rename and modify the same line", at, files{
 		"c.txt": "",
-		"d.txt": numbered(30, map[int]string{5: "five\n"}),
-	}, files{"c.txt": numbered(30, map[int]string{5: "FIVE\n"})})
+		"d.txt": gittest.Numbered(30, map[int]string{5: "five\n"}),
+	}, files{"c.txt": gittest.Numbered(30, map[int]string{5: "FIVE\n"})})
 	at = m.fork("binary", at, files{"picture.bin": "\x00two"}, files{"picture.bin": "\x00three"})
 	at = m.fork("the same edit", at, files{
-		"a.txt": numbered(30, map[int]string{7: "seven\n"}),
-	}, files{"a.txt": numbered(30, map[int]string{7: "seven\n"})})
+		"a.txt": gittest.Numbered(30, map[int]string{7: "seven\n"}),
+	}, files{"a.txt": gittest.Numbered(30, map[int]string{7: "seven\n"})})
 	at = m.fork("add and add", at, files{"<img src=x>.txt": "one\n"}, files{"<img src=x>.txt": "two\n"})
 	at = m.fork("lock file", at, files{
-		"package-lock.json": numbered(30, map[int]string{4: "x\n"}),
-	}, files{"package-lock.json": numbered(30, map[int]string{4: "y\n"})})
+		"package-lock.json": gittest.Numbered(30, map[int]string{4: "x\n"}),
+	}, files{"package-lock.json": gittest.Numbered(30, map[int]string{4: "y\n"})})
 	at = m.fork("break", at, files{"price.go": strings.Replace(goBefore, "Price(name string)", "Price(name string, amount int)", 1)},
 		files{"till/till.go": "package till\n\nimport \"example.com/shop\"\n\nfunc total() int { return shop.Price(\"tea\") }\n"})
 	m.by = "dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>"

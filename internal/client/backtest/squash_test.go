@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // A project that squashes has no merges on its mainline. What its people merged
@@ -13,11 +14,11 @@ import (
 // other.
 func TestASquashingProjectIsReplayedFromItsPullRequests(t *testing.T) {
 	m := newMaker()
-	start := m.commit("start", files{"a.txt": numbered(40, nil)})
-	one := m.commit("one, begun", files{"a.txt": numbered(40, map[int]string{10: "one\n"})}, start)
-	main := m.commit("another (#7)", files{"a.txt": numbered(40, map[int]string{10: "main\n"})}, start)
-	both := m.commit("Merge branch 'main' into one", files{"a.txt": numbered(40, map[int]string{10: "one and main\n"})}, one, main)
-	two := m.commit("two, begun", files{"a.txt": numbered(40, map[int]string{10: "main\n", 30: "two\n"})}, main)
+	start := m.commit("start", files{"a.txt": gittest.Numbered(40, nil)})
+	one := m.commit("one, begun", files{"a.txt": gittest.Numbered(40, map[int]string{10: "one\n"})}, start)
+	main := m.commit("another (#7)", files{"a.txt": gittest.Numbered(40, map[int]string{10: "main\n"})}, start)
+	both := m.commit("Merge branch 'main' into one", files{"a.txt": gittest.Numbered(40, map[int]string{10: "one and main\n"})}, one, main)
+	two := m.commit("two, begun", files{"a.txt": gittest.Numbered(40, map[int]string{10: "main\n", 30: "two\n"})}, main)
 	m.ref("refs/pull/1/head", both)
 	m.ref("refs/merge-requests/2/head", m.commit("two, done", files{"b.txt": "2\n"}, two))
 	r := run(t, m.build(t, main), backtest.Options{})
@@ -36,7 +37,7 @@ func TestASquashingProjectIsReplayedFromItsPullRequests(t *testing.T) {
 
 	// With merges enough of its own, the mainline is what is replayed.
 	m = newMaker()
-	base := m.commit("start", files{"a.txt": numbered(40, nil)})
+	base := m.commit("start", files{"a.txt": gittest.Numbered(40, nil)})
 	merge := m.fork("own", base, files{"b.txt": "b\n"}, files{"c.txt": "c\n"})
 	branch := m.commit("work", files{"d.txt": "d\n"}, base)
 	m.ref("refs/pull/1/head", m.commit("update", nil, branch, merge))
@@ -57,9 +58,9 @@ func TestLiveLimits(t *testing.T) {
 		}
 		return out
 	}
-	base := m.commit("start", files{"a.txt": numbered(lines, nil)})
-	merge := m.fork("many places", base, files{"a.txt": numbered(lines, every(4, "left\n"))},
-		files{"a.txt": numbered(lines, map[int]string{lines - 3: "right\n", 4: "right\n"})})
+	base := m.commit("start", files{"a.txt": gittest.Numbered(lines, nil)})
+	merge := m.fork("many places", base, files{"a.txt": gittest.Numbered(lines, every(4, "left\n"))},
+		files{"a.txt": gittest.Numbered(lines, map[int]string{lines - 3: "right\n", 4: "right\n"})})
 	repo, dir := m.build(t, merge), t.TempDir()
 	for _, live := range []bool{false, true, false} {
 		r := run(t, repo, backtest.Options{LiveLimits: live, CacheDir: dir})

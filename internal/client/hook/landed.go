@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
@@ -21,8 +22,11 @@ var landedTimeout = 2 * time.Second
 // tellLanded queues the verdict on the work of each working copy whose default
 // branch moved since this session looked.
 func (r *runner) tellLanded(ctx context.Context, sends []send) {
-	looked := map[string]bool{}
 	event := r.call.Event
+	if !slices.Contains([]wire.HookEvent{wire.HookSessionStart, wire.HookPrompt, wire.HookPostEdit, wire.HookStop}, event) {
+		return // an agent waits for the answer before a tool, and is told after it
+	}
+	looked := map[string]bool{}
 	for _, s := range sends {
 		if s.as != nil || looked[s.at.Root] || !r.spool.Remembers() {
 			continue
@@ -34,7 +38,7 @@ func (r *runner) tellLanded(ctx context.Context, sends []send) {
 			switch {
 			case !known || event == wire.HookSessionStart:
 				r.spool.Put("landed-"+l.key, l.tip) // what landed before it began is no news
-			case last != l.tip && (event == wire.HookPrompt || event == wire.HookPostEdit || event == wire.HookStop):
+			case last != l.tip:
 				r.tellVerdict(ctx, s, l)
 			}
 		}

@@ -18,18 +18,6 @@ import (
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
-func lines(n int, replaced map[int]string) string {
-	var b strings.Builder
-	for i := 1; i <= n; i++ {
-		if text, ok := replaced[i]; ok {
-			b.WriteString(text)
-			continue
-		}
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	return b.String()
-}
-
 // start makes a clone on a branch, with main beside it.
 func start(t *testing.T, files map[string]string) (*gitrepo.Repo, string) {
 	t.Helper()
@@ -75,8 +63,8 @@ func land(t *testing.T, dir, subject string, files map[string]string) string {
 }
 
 func TestWhatBecomesOfTheWork(t *testing.T) {
-	long := lines(40, nil)
-	edit := func(at int, text string) string { return lines(40, map[int]string{at: text}) }
+	long := gittest.Numbered(40, nil)
+	edit := func(at int, text string) string { return gittest.Numbered(40, map[int]string{at: text}) }
 	added := "func sum(a, b int) int {\n\tif a == 0 {\n\t\treturn b\n\t}\n\treturn a + b\n}\n"
 	for _, tc := range []struct {
 		name         string
@@ -86,7 +74,7 @@ func TestWhatBecomesOfTheWork(t *testing.T) {
 		{"nothing of one's own", map[string]string{"a.txt": edit(3, "x\n")}, nil, ""},
 		{"clean", map[string]string{"a.txt": edit(3, "x\n")}, map[string]string{"a.txt": edit(30, "y\n")}, "your work still applies"},
 		{"four lines", map[string]string{"a.txt": edit(11, "x\n")},
-			map[string]string{"a.txt": lines(40, map[int]string{2: "new\nline 2\n", 10: "a\n", 11: "b\n", 12: "c\n", 13: "d\n"})},
+			map[string]string{"a.txt": gittest.Numbered(40, map[int]string{2: "new\nline 2\n", 10: "a\n", 11: "b\n", 12: "c\n", 13: "d\n"})},
 			"git cannot merge your work with it at a.txt lines 11-14. Rebase"},
 		{"one line, and a file that is gone", map[string]string{"a.txt": edit(5, "x\n"), "b.txt": ""},
 			map[string]string{"a.txt": edit(5, "y\n"), "b.txt": edit(7, "z\n")}, "at a.txt line 5, b.txt. Rebase"},
@@ -134,7 +122,8 @@ func TestTheVerdictIsGits(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	stopped := 0
 	for n := range 25 {
-		repo, dir := start(t, map[string]string{"a.txt": lines(12, nil), "b.txt": lines(12, nil), "c/d.txt": lines(12, nil)})
+		text := gittest.Numbered(12, nil)
+		repo, dir := start(t, map[string]string{"a.txt": text, "b.txt": text, "c/d.txt": text})
 		drawn := func(who string) map[string]string {
 			out := map[string]string{}
 			for _, name := range []string{"a.txt", "b.txt", "c/d.txt", "e.txt"} {
@@ -145,7 +134,7 @@ func TestTheVerdictIsGits(t *testing.T) {
 						k := 1 + r.IntN(12)
 						at[k] = []string{who + "\n", "same\n", "", fmt.Sprintf("line %d\n%s\n", k, who)}[r.IntN(4)]
 					}
-					out[name] = lines(12, at)
+					out[name] = gittest.Numbered(12, at)
 				case 3:
 					if name != "e.txt" && r.IntN(3) == 0 {
 						out[name] = ""

@@ -19,6 +19,9 @@ function load(org: string): View[] {
   }
 }
 
+/** Whether somebody saved a view here: what shows them is fetched then. */
+export const hasViews = (org: string): boolean => load(org).length > 0;
+
 export function useViews(org: string): { views: View[]; save: (v: View) => void; drop: (path: string) => void } {
   const [views, set] = useState(() => load(org));
   const keep = useCallback(

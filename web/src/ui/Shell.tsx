@@ -14,6 +14,7 @@ import { countInTab } from "../lib/tab";
 import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
 import { pathOf } from "../lib/url";
+import { hasViews } from "../lib/views";
 import { Avatar } from "./bits";
 import { nav } from "./nav";
 import { usePalette } from "./paletteState";
@@ -24,15 +25,6 @@ const Views = later(() => import("./Views"), "Views");
 const Peek = later(() => import("./Peek"), "Peek");
 const Chosen = later(() => import("./Chosen"), "Chosen");
 const More = later(() => import("./More"), "More");
-
-// They come with the code that shows them, once there is one.
-const hasViews = (org: string): boolean => {
-  try {
-    return localStorage.getItem(`svc-views ${org}`) !== null;
-  } catch {
-    return false;
-  }
-};
 
 const isHere = (path: string, href: string): boolean => (href === "/" ? path === "/" : path === href || path.startsWith(href + "/"));
 
