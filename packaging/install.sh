@@ -65,7 +65,7 @@ KEY
 	case $found in
 	"$bin/svc") echo "Next: svc up" ;;
 	"")
-		echo "Agent hosts start svc by its name. Put it on the PATH, in ~/.profile or your shell's own file:"
+		echo "$bin is not on your PATH. To run svc by its name, add this line to ~/.profile or your shell's own file:"
 		echo "  export PATH=\"$bin:\$PATH\""
 		echo "Next: $bin/svc up"
 		;;

@@ -53,11 +53,6 @@ func (g *gate) opens() {
 			g.mu.Lock()
 			g.open = append(g.open, from, to)
 			g.mu.Unlock()
-			pass := func(a, b net.Conn) {
-				io.Copy(a, b)
-				a.Close()
-				b.Close()
-			}
 			go pass(from, to)
 			go pass(to, from)
 		}
@@ -72,4 +67,11 @@ func (g *gate) shuts() {
 		c.Close()
 	}
 	g.open = nil
+}
+
+// pass carries what one side says to the other until one of them ends.
+func pass(a, b net.Conn) {
+	io.Copy(a, b)
+	a.Close()
+	b.Close()
 }

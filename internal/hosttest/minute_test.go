@@ -19,7 +19,8 @@ const minute = time.Minute
 
 // TestHostsFromNothing takes what make release made to a machine with git and
 // Claude Code: one command installs svc, one starts it, and two sessions in one
-// clone then hear of each other before the second overwrites the first.
+// clone then hear of each other before the second overwrites the first. README's
+// own commands are run as they stand there.
 func TestHostsFromNothing(t *testing.T) {
 	hosts := wanted(t)
 	if len(hosts) == 0 || hosts[0].id != "claude_code" {
@@ -27,11 +28,8 @@ func TestHostsFromNothing(t *testing.T) {
 	}
 	claude := install(t, hosts[0])
 	files := release(t)
+	t.Run("README", func(t *testing.T) { readmeWalk(t, hosts[0], claude, files) })
 	for name, way := range map[string]func(w *world) (svc string){
-		"install.sh": func(w *world) string {
-			w.must("env", "SVC_FROM="+files, "sh", filepath.Join(files, "install.sh"))
-			return filepath.Join(w.home, ".local", "bin", "svc")
-		},
 		"npx": func(w *world) string {
 			packages, err := filepath.Glob(filepath.Join(files, "npm-svc-*.tgz"))
 			if err != nil || len(packages) < 2 {

@@ -37,7 +37,8 @@ func TestHostsInstallPlugins(t *testing.T) {
 			continue
 		}
 		t.Run(h.id, func(t *testing.T) {
-			w := newWorld(t, install(t, h))
+			w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
+			w.must("svc", "login", "--server", w.team.URL, "--token", w.bob.Token)
 			var said strings.Builder
 			for _, words := range steps[h.id] {
 				said.WriteString(w.must(words[0], words[1:]...) + "\n")
@@ -47,6 +48,30 @@ func TestHostsInstallPlugins(t *testing.T) {
 					t.Errorf("%s does not show %q:\n%s", slices.Concat(steps[h.id]...)[0], want, said.String())
 				}
 			}
+			if h.id == "claude_code" {
+				w.playWithPlugin(h)
+			}
 		})
+	}
+}
+
+// playWithPlugin plays the story where nothing but the plugin runs svc: no
+// svc init, no entry of ours in the host's own files.
+func (w *world) playWithPlugin(h row) {
+	w.t.Helper()
+	h.files, h.mcp = nil, "mcp__plugin_svc_$S__$T"
+	h.args = append(slices.Clone(h.args), "--allowedTools", "Bash,mcp__plugin_svc_svc")
+	var checked string
+	var s script
+	s.tool(h, "svc", "scope_check", object{"paths": []string{claimed}}, func(fresh string) { checked = fresh })
+	w.drive(h, s.ends("Somebody holds it."), "")
+	if !strings.Contains(checked, "BLOCK") || !strings.Contains(checked, w.claim.Ref) {
+		w.t.Errorf("the plugin's tool says %q", checked)
+	}
+	seen := w.play(h, nil)
+	for _, b := range behaviours {
+		if b != bridged && b != direct && !seen[b] {
+			w.t.Errorf("with the plugin alone: %s: no", b)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func (h *hook) messageNews(ctx context.Context) error {
 			h.brief.add(rankMessage, "", "", "More messages wait: call inbox.", nil)
 			break
 		}
-		head := "Message from " + senderName(m.From)
+		head := "Message from " + h.senderName(m.From)
 		if m.Subject != nil {
 			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
 		}
@@ -98,7 +98,7 @@ func (h *hook) answerNews(ctx context.Context) error {
 		for _, a := range q.Answers {
 			told := q
 			told.Answers = []coord.Answer{a}
-			text := fmt.Sprintf("%s answered your question %s", senderName(a.By), marker.Inline(q.Question, peertext.MaxTitle))
+			text := fmt.Sprintf("Answer from %s to your question %s", h.senderName(a.By), marker.Inline(q.Question, peertext.MaxTitle))
 			h.brief.add(rankMessage, "", "", text+":\n"+marker.Block(a.Answer, 1200), func(ctx context.Context) error {
 				return talk.DeliverQuestions(ctx, h.Tx, h.session, []coord.Question{told})
 			})
@@ -114,7 +114,7 @@ func (h *hook) questionNews(ctx context.Context) error {
 		return err
 	}
 	for _, q := range open {
-		head := "Question from " + senderName(q.AskedBy)
+		head := "Question from " + h.senderName(q.AskedBy)
 		if q.About != nil {
 			head += " about " + marker.Place(*q.About, peertext.MaxPath)
 		}
@@ -126,10 +126,14 @@ func (h *hook) questionNews(ctx context.Context) error {
 	return nil
 }
 
-func senderName(s coord.Sender) string {
+// senderName names who wrote to this session: a person, or an agent of somebody
+// else's or of the session's own person.
+func (h *hook) senderName(s coord.Sender) string {
 	switch {
 	case s.User == nil:
 		return string(s.Kind)
+	case s.Kind == coord.SenderSession && s.Tool != nil && s.User.ID == h.Who.UserID:
+		return "your other agent (" + marker.Place(*s.Tool, peertext.MaxName) + ")"
 	case s.Kind == coord.SenderSession && s.Tool != nil:
 		return marker.PersonName(s.User.Name) + "'s agent (" + marker.Place(*s.Tool, peertext.MaxName) + ")"
 	}
