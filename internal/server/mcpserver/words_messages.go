@@ -11,6 +11,8 @@ import (
 
 func sender(s coord.Sender) string {
 	switch {
+	case s.User != nil && s.Tool != nil && s.User.Name == "you": // what svc up calls somebody without an address in git
+		return fmt.Sprintf("your agent (%s)", *s.Tool)
 	case s.User != nil && s.Tool != nil:
 		return fmt.Sprintf("%s's agent (%s)", s.User.Name, *s.Tool)
 	case s.User != nil:
