@@ -193,7 +193,7 @@ func (p *past) dump() (out []string) {
 	ctx := p.t.Context()
 	err := p.w.Store.Read(ctx, func(tx *store.Tx) error {
 		for _, of := range p.tables {
-			if slices.Contains(beside, of.name) || slices.Contains([]string{"replicas", "edge_leases", "tokens"}, of.name) {
+			if slices.Contains(beside, of.name) || slices.Contains([]string{"replicas", "edge_leases", "tokens", "event_seals", "event_heads"}, of.name) {
 				continue // of processes, and written by them when there is time
 			}
 			var line string
