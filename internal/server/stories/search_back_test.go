@@ -193,8 +193,9 @@ func (p *past) dump() (out []string) {
 	ctx := p.t.Context()
 	err := p.w.Store.Read(ctx, func(tx *store.Tx) error {
 		for _, of := range p.tables {
-			if slices.Contains(beside, of.name) || slices.Contains([]string{"replicas", "edge_leases", "tokens", "event_seals", "event_heads"}, of.name) {
-				continue // of processes, and written by them when there is time
+			late := []string{"replicas", "edge_leases", "tokens", "event_seals", "event_heads"} // written by processes when there is time
+			if slices.Contains(beside, of.name) || slices.Contains(late, of.name) {
+				continue
 			}
 			var line string
 			text := fmt.Sprintf(`SELECT COALESCE(group_concat(quote(%s), char(10)), '') FROM (SELECT * FROM %s ORDER BY rowid)`,
