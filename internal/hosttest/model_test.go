@@ -44,6 +44,9 @@ type model struct {
 	tb    testing.TB
 	mark  string // the tool that tells the agent's own requests from a host's small talk
 	turns []turn
+	// subs are what sub-agents say, each with a heard of its own, by a word in
+	// the task that they were given.
+	subs map[string]*model
 
 	mu    sync.Mutex
 	seen  int            // turns that have looked
@@ -76,7 +79,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c := call{text: "ok"}
 		n := p.results(req)
 		if offers(req["tools"], m.mark) {
-			c = m.answer(n, req)
+			c = m.speaker(req).answer(n, req)
 		}
 		if c.listed && !describes(req, "", c.tool) {
 			m.log = append(m.log, "no tool "+c.tool+" among "+strings.Join(toolNames(req["tools"]), " "))
@@ -86,6 +89,20 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	other(w, r)
+}
+
+// speaker is who is asked: a sub-agent begins with its task.
+func (m *model) speaker(req map[string]any) *model {
+	said := m
+	messages, _ := req["messages"].([]any)
+	texts(messages[:min(1, len(messages))], func(text string) {
+		for word, sub := range m.subs {
+			if strings.Contains(text, word) {
+				said = sub
+			}
+		}
+	})
+	return said
 }
 
 // answer plays the turn after n results of tools.

@@ -143,7 +143,7 @@ func (w *world) play(h row, last func()) result {
 func (w *world) drive(h row, turns []turn, extra string) *model {
 	w.t.Helper()
 	m := startModel(w.t, h.editTool(), turns)
-	w.model = m
+	w.model, m.subs = m, w.subs
 	if w.team != nil {
 		extra = strings.NewReplacer("$SERVER", w.team.URL, "$TOKEN", w.bob.Token).Replace(extra)
 	}

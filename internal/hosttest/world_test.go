@@ -52,14 +52,15 @@ type world struct {
 	team       *daemontest.Team
 	ana, bob   *daemontest.Person
 	claim      coord.Intent
-	configured bool          // by svc init
-	dir        string        // where the host is started; the repository's root if empty
-	gate       *gate         // before the service, if any
-	server     string        // where Bob finds the service, if not where it is
-	think      time.Duration // how long the model takes for an answer: news from far away needs its time
-	model      *model        // of the host that was started last
-	prepare    func()        // done once the host's own settings are written
-	inside     []string      // the words before each command, if it runs on a machine of its own
+	configured bool              // by svc init
+	dir        string            // where the host is started; the repository's root if empty
+	gate       *gate             // before the service, if any
+	server     string            // where Bob finds the service, if not where it is
+	think      time.Duration     // how long the model takes for an answer: news from far away needs its time
+	model      *model            // of the host that was started last
+	subs       map[string]*model // what the host's sub-agents say
+	prepare    func()            // done once the host's own settings are written
+	inside     []string          // the words before each command, if it runs on a machine of its own
 }
 
 func newWorld(t *testing.T, path []string) *world {

@@ -80,13 +80,18 @@ func (w *worktree) copyIndex() (string, error) {
 		os.Remove(dst.Name())
 		return "", fmt.Errorf("copy the index: %s is no working copy", w.root)
 	}
-	data, err := plain.ReadHere(filepath.Join(repo.GitDir, "index"), odb.MaxIndex)
+	name := filepath.Join(repo.GitDir, "index")
+	info, _ := os.Lstat(name)
+	data, err := plain.ReadHere(name, odb.MaxIndex)
 	if errors.Is(err, fs.ErrNotExist) { // no index yet: git makes one
 		os.Remove(dst.Name())
 		return dst.Name(), nil
 	}
 	if err == nil {
 		_, err = dst.Write(data)
+	}
+	if err == nil && info != nil { // by it git knows what was written since
+		err = os.Chtimes(dst.Name(), info.ModTime(), info.ModTime())
 	}
 	if err != nil {
 		os.Remove(dst.Name())

@@ -37,6 +37,8 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		a, err = r.ask(ctx, sends)
 		r.stop(&a)
 		r.movedHead(sends, &a)
+		r.noteFan(sends)
+		r.forecast(ctx, sends, &a)
 		if r.begin(sends, a.Block); err != nil {
 			if !a.Block {
 				return host.Output{}, err

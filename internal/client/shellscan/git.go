@@ -417,7 +417,7 @@ func gitWorktree(s *scanner, c call) {
 	dir, known := s.resolve(ops[1])
 	in, ok := s.resolve(literal("."))
 	if known && ok {
-		s.worktrees = map[string]string{dir: in}
+		s.worktrees[dir] = in
 	}
 }
 

@@ -7,6 +7,7 @@
 package shellscan
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,7 +46,9 @@ type Result struct {
 	Sweeps   []Sweep  // git commands that take hold of all uncommitted work
 	Detaches []Detach // commands that would take a working copy from svc's sight
 	Scripts  []string // files that it runs
-	ReadOnly bool     // every part of it is known to write nothing
+	// Worktrees are folders that it makes into working copies of the repository.
+	Worktrees []string
+	ReadOnly  bool // every part of it is known to write nothing
 }
 
 // Limits against commands made to be expensive.
@@ -107,6 +110,7 @@ func newScanner(vars map[string]string) *scanner {
 	s := &scanner{
 		state:        state{vars: map[string]value{}, lists: map[string][]value{}, funcs: map[string]*syntax.Stmt{}},
 		links:        map[string]string{},
+		worktrees:    map[string]string{},
 		readOnly:     true,
 		rules:        ruleTable(),
 		interpreters: interpreterTable(),
@@ -119,7 +123,7 @@ func newScanner(vars map[string]string) *scanner {
 
 func (s *scanner) result() Result {
 	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, Reads: s.reads, Operands: s.operands,
-		Detaches: s.away, Scripts: s.scripts,
+		Detaches: s.away, Scripts: s.scripts, Worktrees: slices.Sorted(maps.Keys(s.worktrees)),
 		ReadOnly: s.readOnly && len(s.writes) == 0}
 }
 

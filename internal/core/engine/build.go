@@ -140,8 +140,8 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 			d.both = append(d.both, p.regionKey(h, v, r))
 			d.add(hunkEvidence(h.ours, p.self.ID, r.a), hunkEvidence(h.theirs, p.other.ID, r.b))
 		}
-	case v.settled && v.why == plainReason:
-		// Both sides did the same.
+	case v.settled && v.why == plainReason, kin(p.self, p.other):
+		// Both sides did the same, or whoever merges both reads both.
 	case len(v.symbols) > 0:
 		d := p.draft(coord.SymbolOverlap, v.path, v.why)
 		for _, s := range v.symbols {

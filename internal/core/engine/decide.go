@@ -176,7 +176,7 @@ func (d *decider) claimed(path string, e *entry) {
 // changedBy looks at what another working copy did to a file that is about
 // to be edited, or another session in the same one.
 func (d *decider) changedBy(path string, own *Change, e *entry) {
-	theirs, w := d.theirs(d.repo, e)
+	theirs, w := d.merging(e, d.edit.Copy)
 	if w == nil {
 		return
 	}

@@ -115,7 +115,7 @@ func sameTicket(ix *Index, w *Worker) []Finding {
 func (p *pairing) sameTitle() {
 	a, b := p.self.Intent, p.other.Intent
 	if a == nil || b == nil || a.Status == coord.IntentDraft || b.Status == coord.IntentDraft || p.self.Repo.ID != p.other.Repo.ID ||
-		len(p.drafts) == 0 {
+		len(p.drafts) == 0 || kin(p.self, p.other) {
 		return
 	}
 	if !similar(a.Title, b.Title) {

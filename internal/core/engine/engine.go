@@ -29,7 +29,7 @@ type Worker struct {
 	Tool     string
 	Branch   string
 	Since    coord.Time // when the work began: of two, the earlier holds
-	Lineages []string   // of its sessions: a lineage never collides with itself
+	Lineages []string   // of its sessions: a lineage collides with itself only where git has to merge its working copies
 	Gone     coord.Time // when the last of its sessions ended; 0 while one is there, or none ever was
 	From     coord.User // who handed the intent to its owner, if anybody did
 	// Claims in canonical form. Mode is the effective one: an exclusive claim

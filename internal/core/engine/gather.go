@@ -55,15 +55,12 @@ type gatherer struct {
 // meets reports whether somebody is another party at all: not the same work,
 // not the same lineage.
 func meets(self, other *Worker) bool {
-	if other == nil || other == self || other.ID == self.ID {
-		return false
-	}
-	for _, l := range self.Lineages {
-		if slices.Contains(other.Lineages, l) {
-			return false
-		}
-	}
-	return true
+	return other != nil && other != self && other.ID != self.ID && !kin(self, other)
+}
+
+// kin reports whether one lineage works on both.
+func kin(a, b *Worker) bool {
+	return slices.ContainsFunc(a.Lineages, func(l string) bool { return slices.Contains(b.Lineages, l) })
 }
 
 func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
@@ -89,6 +86,22 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 	c := g.ix.changes[e.Owner].c
 	w := g.ix.Worker(g.ix.ownerID(c))
 	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) {
+		return item{}, nil
+	}
+	return item{kind: e.Kind, change: c, sub: int32(e.Sub)}, w
+}
+
+// merging is theirs for a file that one working copy changed. Those of one
+// lineage are never in each other's way, but what they changed in different
+// working copies has to be merged, as sub-agents' worktrees have.
+func (g *gatherer) merging(e *entry, copy string) (item, *Worker) {
+	it, w := g.theirs(g.repo, e)
+	if w != nil || e.Kind == claimEntry || e.Kind == patternEntry {
+		return it, w
+	}
+	c := g.ix.changes[e.Owner].c
+	w = g.ix.Worker(g.ix.ownerID(c))
+	if w == nil || w.ID == g.self.ID || c.Copy == copy || g.repo.rules.Ignored(c.Facts.Path) {
 		return item{}, nil
 	}
 	return item{kind: e.Kind, change: c, sub: int32(e.Sub)}, w
@@ -305,12 +318,12 @@ func (g *gatherer) atChangedPath(ours item, e *entry) {
 	if e.Kind == changeEntry && g.ix.changes[e.Owner].c == ours.change {
 		return // itself, as nearly all that a worker with many changes meets
 	}
-	theirs, w := g.theirs(g.repo, e)
+	theirs, w := g.merging(e, ours.change.Copy)
 	switch {
 	case w == nil:
 	case theirs.claim != nil:
 		g.add(pathHit, ours, theirs, w)
-	case ours.change != nil && theirs.change.Copy != ours.change.Copy:
+	case theirs.change.Copy != ours.change.Copy:
 		g.add(fileHit, ours, theirs, w)
 	}
 }

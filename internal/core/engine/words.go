@@ -105,7 +105,11 @@ var steps = sync.OnceValue(func() map[coord.ConflictKind]struct{ action, challen
 			"{Wait}, work on other files, or ask a person to override (`conflict_respond` with request_override).",
 			"Finish or narrow the claim (`intent_update` with scope_remove) if {challenger} should go on, or message {name}.",
 		},
-		coord.EditOverlap:     {"wait", "{Wait} or message {name}.", "Message {name} to agree whose change goes first."},
+		coord.EditOverlap: {
+			"sequence", // figures say that to wait costs more: docs/lab/regimes.md
+			"Do the rest of your work first and this file last; if the two still meet then, {wait} or message {name}.",
+			"Message {name} to agree whose change goes first.",
+		},
 		coord.SymbolOverlap:   {"coordinate", "Message {name} to agree who changes it, or {wait}.", "Message {name} to agree who changes it."},
 		coord.ContractOverlap: {"coordinate", "Message {name} to agree on its form, or {wait}.", "Message {name} to agree on its form."},
 		coord.ContractBreak: {
@@ -130,7 +134,7 @@ var ownSteps = sync.OnceValue(func() map[coord.ConflictKind]struct{ challenger, 
 	return map[coord.ConflictKind]struct{ challenger, holder string }{
 		coord.ExclusiveClaim: {"{Wait}, work on other files, or let that session narrow or end its claim.",
 			"Finish or narrow the claim (`intent_update` with scope_remove) if your other session should go on."},
-		coord.EditOverlap: {"{Wait}, or bring both changes together in one of the two.",
+		coord.EditOverlap: {"Do the rest of your work first and this file last, then bring both changes together in one of the two, or {wait}.",
 			"Finish here first, or bring both changes together in one of the two."},
 		coord.SymbolOverlap:   {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
 		coord.ContractOverlap: {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
@@ -140,6 +144,10 @@ var ownSteps = sync.OnceValue(func() map[coord.ConflictKind]struct{ challenger, 
 			"End one of the two (`intent_close`) if they are the same work."},
 	}
 })
+
+// kinStep is the step of two of one lineage, whose worktrees somebody merges:
+// they never wait for each other.
+const kinStep = "Leave these lines to one of the two, or report that both changed them: git stops when the worktrees are merged."
 
 // goneStep is what happens by itself where a claim's holder has gone.
 const goneStep = " svc has asked %s; without a sign of life within %s the claim is shared."
@@ -178,6 +186,8 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 	case f.reason == numberTaken, f.reason == numberHeld:
 		s.Text = "Take another number for yours: add " + v.numberFolder() + " to the contracts of your scope (`intent_update` with " +
 			"scope_add), and the answer has the next free one under leases."
+	case f.Kind == coord.EditOverlap && kin(f.Holder, f.Challenger):
+		s = coord.Suggestion{Action: "coordinate", Text: kinStep}
 	case f.reason == sameCopy:
 		s = coord.Suggestion{Action: "coordinate", Text: "Read {path} again, then edit."}
 	case viewer != "" && v.reader() == nil:
