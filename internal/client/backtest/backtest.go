@@ -93,6 +93,13 @@ func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error)
 	return result, nil
 }
 
+// Choose picks the cases that Run would replay.
+func Choose(ctx context.Context, repo *gitrepo.Repo, opts Options) ([]Case, error) {
+	opts.fill()
+	cases, _, err := chosen(ctx, repo, &opts)
+	return cases, err
+}
+
 // chosen picks the cases, or gives up as soon as ctx ends: a long history takes
 // its time, and who presses Ctrl-C has none.
 func chosen(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, Selection, error) {

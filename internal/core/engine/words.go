@@ -107,7 +107,7 @@ var steps = sync.OnceValue(func() map[coord.ConflictKind]struct{ action, challen
 		},
 		coord.EditOverlap: {
 			"sequence", // figures say that to wait costs more: docs/lab/regimes.md
-			"Do the rest of your work first and this file last; if the two still meet then, {wait} or message {name}.",
+			"Do the rest first and this file last; if the two still meet then, {wait} or message {name}.",
 			"Message {name} to agree whose change goes first.",
 		},
 		coord.SymbolOverlap:   {"coordinate", "Message {name} to agree who changes it, or {wait}.", "Message {name} to agree who changes it."},
@@ -134,7 +134,7 @@ var ownSteps = sync.OnceValue(func() map[coord.ConflictKind]struct{ challenger, 
 	return map[coord.ConflictKind]struct{ challenger, holder string }{
 		coord.ExclusiveClaim: {"{Wait}, work on other files, or let that session narrow or end its claim.",
 			"Finish or narrow the claim (`intent_update` with scope_remove) if your other session should go on."},
-		coord.EditOverlap: {"Do the rest of your work first and this file last, then bring both changes together in one of the two, or {wait}.",
+		coord.EditOverlap: {"Do the rest first and this file last, then bring both changes together in one of the two, or {wait}.",
 			"Finish here first, or bring both changes together in one of the two."},
 		coord.SymbolOverlap:   {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
 		coord.ContractOverlap: {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
