@@ -48,6 +48,7 @@ const (
 	Receiver  = -2 // what the function extends
 	Paired    = -4 // none: who names the object or class, beside a prefix, says where its routes lie
 	Inherited = -3 // none: the classes that extend the one that it names say where its routes lie
+	Mounted   = -6 // none: who mounts Func by its name says where its routes lie
 	Kept      = -5 // none: Func is a field or a variable of the package Of, and who gives it a router says where its routes lie
 )
 

@@ -27,6 +27,8 @@ type extractor struct {
 	out      []contract.Contract
 	requests []Request
 	missed   []Missed
+	turns    []turn
+	engines  []outline.Call // that draw routes
 	bound    map[string]string          // names of a file of Scala, and what they are
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
@@ -102,9 +104,11 @@ func isSetting(s string) bool {
 }
 
 func (e *extractor) add(key string, role coord.ContractRole, line int, s contract.Shape) {
-	if c, ok := contract.New(key, role, line); ok {
-		c.Shape, c.Rule = s, e.rule
-		e.out = append(e.out, c)
+	for _, key := range e.inTurn(key) {
+		if c, ok := contract.New(key, role, line); ok {
+			c.Shape, c.Rule = s, e.rule
+			e.out = append(e.out, c)
+		}
 	}
 }
 
@@ -225,7 +229,9 @@ func (e *extractor) findPrefixes() {
 				if !p.isSingle() {
 					below += "/{}"
 				}
-				e.scopes = append(e.scopes, scoped{span: c.Span, prefix: below, resource: name})
+				if s := (scoped{span: c.Span, prefix: below, resource: name}); !slices.Contains(e.scopes, s) {
+					e.scopes = append(e.scopes, s)
+				}
 			}
 		}
 		for _, r := range e.matching(c, "client") {
@@ -243,11 +249,15 @@ func (e *extractor) findPrefixes() {
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			if v, ok := p.firstValue(r.Options.Get("var")); ok {
-				links.add(e, &p, v)
+				links.add(e, &p, v, p.prefix())
+				if v.Kind == outline.ValName && e.prefixes[v.Text] == "" {
+					e.eachRouter(&p, v, func(router outline.Value, prefix string) { links.add(e, &p, router, prefix) })
+				}
 			}
 		}
 	}
 	links.follow(e)
+	e.concerns()
 }
 
 // group is the call in a chain that makes a group of routes, and its rule:

@@ -13,15 +13,17 @@ type links map[string]link
 type link struct{ owner, prefix string }
 
 // add notes what a rule says is mounted.
-func (l links) add(e *extractor, p *place, v outline.Value) {
-	name, owner := routerName(v), mountOwner(e.o, p.call)
-	prefix := contract.JoinRoute(e.scopePrefix(p.call.Span.Start), p.prefix())
+func (l links) add(e *extractor, p *place, v outline.Value, prefix string) {
+	names, owner := routerNames(v), mountOwner(e.o, p.call)
+	prefix = contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix)
 	lists, router := e.listNamed(v)
 	if router != "" {
-		name = router
+		names = []string{router}
 	}
-	if _, known := l[name]; name != "" && !known {
-		l[name] = link{owner, prefix}
+	for _, name := range names {
+		if _, known := l[name]; name != "" && !known {
+			l[name] = link{owner, prefix}
+		}
 	}
 	for _, span := range lists {
 		if prefix != "" {
@@ -85,24 +87,31 @@ func withoutSetting(route string) string {
 	return route
 }
 
-// routerName is the variable of a router that is mounted: itself, or what makes
-// a middleware of it, as api.routes() does.
-func routerName(v outline.Value) string {
+// routerNames are the variables of the routers that are mounted: one itself, what
+// makes a middleware of it, as api.routes() does, or those whose routes a list
+// takes in: include([path(...), *router.urls]), a.urls + b.urls.
+func routerNames(v outline.Value) (out []string) {
 	if v.Kind == outline.ValName {
-		return strings.TrimSuffix(v.Text, ".registry")
+		return []string{strings.TrimSuffix(v.Text, ".registry")}
 	}
 	if v.Kind != outline.ValCall || v.Call == nil || v.Call.Inner != nil {
-		return ""
+		return nil
 	}
 	if len(v.Call.Args) == 0 {
-		return receiver(v.Call.Name)
+		return []string{receiver(v.Call.Name)}
 	}
-	of := v.Call.Args[0]
-	if len(of.Items) > 0 { // include((router.urls, "shop"))
-		of = of.Items[0]
+	var look func(of outline.Value)
+	look = func(of outline.Value) {
+		if list, ok := of.Spread(); ok {
+			of = list
+		}
+		if router, ok := strings.CutSuffix(of.Text, ".urls"); ok && of.Kind == outline.ValName {
+			out = append(out, router)
+		}
+		for _, item := range append(of.Items, of.Parts...) { // include((router.urls, "shop"))
+			look(item)
+		}
 	}
-	if router, ok := strings.CutSuffix(of.Text, ".urls"); ok && of.Kind == outline.ValName { // include(router.urls)
-		return router
-	}
-	return ""
+	look(v.Call.Args[0])
+	return out
 }

@@ -21,6 +21,9 @@ func (e *extractor) known(c *outline.Call) func(string) []string {
 				scopes = e.o.Around(c.Span.Start)
 			}
 			if out = e.assigned(name, scopes, c, find); out == nil {
+				out = e.each(name, c.Span.Start)
+			}
+			if out == nil {
 				out = e.injected(name)
 			}
 			if out == nil {

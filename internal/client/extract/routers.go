@@ -23,6 +23,9 @@ func (e *extractor) served(p *place, router string) {
 	if p.rule.Options.Get("paired") != "" {
 		prefix, handed = e.paired(p.call.Span.Start)
 	}
+	if handed.Func == "" {
+		handed = e.engine(p.call.Span.Start)
+	}
 	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
 	for i := before; i < len(e.out); i++ {
 		e.out[i].Router, e.out[i].Of = handed, e.imported(router)
@@ -274,6 +277,8 @@ func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 		return e.pairings(h)
 	case contract.Kept:
 		return e.keepings(h)
+	case contract.Mounted:
+		return e.engineMounts(h)
 	}
 	for _, c := range v.Outline.CallsTo(func(last string) bool { return last == h.Func }) {
 		if h.Param == contract.Receiver {

@@ -31,6 +31,9 @@ func (e *extractor) route(p *place, prefix string) {
 	}
 	if role == coord.Provides {
 		paths = withoutOptional(paths)
+		if e.o.Lang == "ruby" {
+			paths = withoutBrackets(paths)
+		}
 	}
 	for _, route := range paths {
 		if role == coord.Provides {
@@ -64,8 +67,9 @@ func (e *extractor) route(p *place, prefix string) {
 		for _, m := range ms {
 			m = methodWord(m)
 			before := len(e.out)
-			if e.add("http:"+m+" "+route, role, p.line, s); len(e.out) > before {
-				e.out[before].Answer = e.answer(p, m)
+			e.add("http:"+m+" "+route, role, p.line, s)
+			for i := before; i < len(e.out); i++ {
+				e.out[i].Answer = e.answer(p, m)
 			}
 		}
 	}
@@ -80,6 +84,21 @@ func withoutOptional(paths []string) []string {
 	for _, p := range paths {
 		for m := optional().FindStringSubmatch(p); m != nil; m = optional().FindStringSubmatch(m[1]) {
 			out = append(slices.Clip(out), m[1])
+		}
+	}
+	return out
+}
+
+var bracketed = lazy.Regexp(`\([^()]*\)`)
+
+// withoutBrackets are the routes with and without what Rails may leave out:
+// /pages(/:page)(.:format).
+func withoutBrackets(paths []string) (out []string) {
+	for _, p := range paths {
+		p = strings.ReplaceAll(p, "(.:format)", "")
+		out = append(out, strings.NewReplacer("(", "", ")", "").Replace(p))
+		if without := bracketed().ReplaceAllString(p, ""); without != p {
+			out = append(out, without)
 		}
 	}
 	return out

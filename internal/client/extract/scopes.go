@@ -14,6 +14,7 @@ type scoped struct {
 	prefix   string
 	resource string // whose routes they are
 	up       bool   // they are of the resource as a whole
+	whole    bool   // nothing else stands before it
 }
 
 // matchScopes finds the stretches of source that a pattern puts under a prefix:
@@ -55,7 +56,16 @@ func (e *extractor) within(s scoped) {
 
 func (e *extractor) scopePrefix(at uint32) string {
 	prefix := ""
-	for _, s := range e.scopes {
+	from := 0
+	for i, s := range e.scopes {
+		if s.whole && s.span.Start < at && at < s.span.End {
+			from, prefix = i, s.prefix
+		}
+	}
+	for i, s := range e.scopes {
+		if from > 0 && (i == from || s.span.Start < e.scopes[from].span.Start) {
+			continue
+		}
 		if s.up && s.span.Start < at && at < s.span.End { // of a resource as a whole
 			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}")
 		} else if s.span.Start < at && at < s.span.End {

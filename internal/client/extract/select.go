@@ -68,6 +68,8 @@ func (p *place) alternative(alt string) []string {
 			}
 		}
 		return out
+	case alt == "args0":
+		return p.plainArgs(0)
 	case alt == "args1":
 		return p.plainArgs(1)
 	case strings.HasPrefix(alt, "keys."):
@@ -282,10 +284,10 @@ func (p *place) part(n string) []string {
 func (p *place) keys(selector string) (out []string) {
 	v, ok := p.value(selector)
 	for _, f := range v.Fields {
-		out = append(out, strings.Trim(f.Name, `"'`))
+		out = append(out, p.filledKey(strings.Trim(f.Name, `"'`)))
 	}
 	if !ok && p.call != nil && len(p.call.Args) > 0 && p.call.Args[0].Name != "" { // get "x" => "y#z"
-		out = append(out, strings.Trim(p.call.Args[0].Name, `"'`))
+		out = append(out, p.filledKey(strings.Trim(p.call.Args[0].Name, `"'`)))
 	}
 	return out
 }

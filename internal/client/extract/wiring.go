@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,74 +57,53 @@ func (v *Version) Wiring() *Wiring {
 	return w
 }
 
-// mountsOf are the routers that a place mounts.
-func (e *extractor) mountsOf(p *place) []Mount {
+// mountsOf are the routers that a place mounts; in a loop those that it goes
+// through.
+func (e *extractor) mountsOf(p *place) (out []Mount) {
 	v, ok := p.firstValue(p.rule.Options.Get("var"))
 	if !ok {
 		return nil
 	}
 	above := contract.JoinRoute(e.scopePrefix(p.call.Span.Start), e.prefixes[mountOwner(e.o, p.call)])
-	path, has := p.firstValue(p.rule.Options.Get("path"))
-	if listed := e.listed(v, path); len(listed) > 0 {
-		for i := range listed {
-			listed[i].Prefix = contract.JoinRoute(above, listed[i].Prefix)
-		}
-		return listed
+	if p.find = e.known(p.call); v.Kind == outline.ValName && e.imported(v.Text) == "" {
+		e.eachRouter(p, v, func(router outline.Value, prefix string) {
+			out = append(out, Mount{Router: router, Prefix: contract.JoinRoute(above, prefix)})
+		})
+	}
+	p.find = nil
+	if out != nil {
+		return out
 	}
 	m := Mount{Router: v, Prefix: contract.JoinRoute(above, p.prefix()), Up: p.rule.Options.Get("up") != ""}
-	if over := e.loopOver(v, p.call); over != "" {
-		m.Router, m.Listed = outline.Value{Kind: outline.ValName, Text: over}, true
+	if v.Kind == outline.ValName && !strings.Contains(v.Text, ".") && e.imported(v.Text) == "" {
+		for _, l := range e.o.Loops() {
+			if l.Span.Holds(p.call.Span.Start) && l.Calls(v.Text) && l.Over.Kind == outline.ValName { // a list of another file
+				m.Router, m.Listed = l.Over, true
+			}
+		}
 	}
+	path, has := p.firstValue(p.rule.Options.Get("path"))
 	if has && path.Kind == outline.ValName && len(e.o.TextsOf(path)) == 0 && path.Text != v.Text {
 		m.Name = path.Text
 	}
 	return []Mount{m}
 }
 
-// listed are the routers of a list of objects, when a loop mounts one after the
-// other: list.forEach(x => app.use(x.path, x.router)).
-func (e *extractor) listed(router, path outline.Value) (out []Mount) {
-	loop, member, whole := strings.Cut(router.Text, ".")
-	if !whole {
-		loop, member = "", router.Text // taken apart: ({ path, router }) => ...
+// eachRouter visits the routers that a loop around a place mounts, each with the
+// prefix that goes with it.
+func (e *extractor) eachRouter(p *place, router outline.Value, visit func(router outline.Value, prefix string)) {
+	l := e.loopAt(router.Text, p.call.Span.Start)
+	if l == nil {
+		return
 	}
-	if router.Kind != outline.ValName || e.imported(router.Text) != "" || e.imported(loop) != "" {
-		return nil
-	}
-	for _, a := range e.o.Assigns {
-		for _, item := range a.Value.Items {
-			of, ok := item.Get(member)
-			if !ok {
-				continue
-			}
-			m := Mount{Router: of}
-			if at, ok := item.Get(strings.TrimPrefix(path.Text, loop+".")); ok && path.Kind == outline.ValName {
-				if texts := e.o.TextsOf(at); len(texts) > 0 {
-					m.Prefix = texts[0]
-				}
-			} else if texts := e.o.TextsOf(path); len(texts) > 0 {
-				m.Prefix = texts[0]
-			}
-			out = append(out, m)
+	routers, prefixes := e.o.Each(l, router.Text), e.inTurn(p.prefix())
+	for i, r := range routers {
+		prefix := prefixes[0]
+		if len(prefixes) == len(routers) {
+			prefix = prefixes[i]
 		}
+		visit(r, prefix)
 	}
-	return out
-}
-
-// loopOver is the name of what a loop of Python runs over that mounts one router
-// after the other.
-func (e *extractor) loopOver(router outline.Value, c *outline.Call) string {
-	if e.o.Lang != "python" || router.Kind != outline.ValName || e.imported(router.Text) != "" {
-		return ""
-	}
-	loop := regexp.MustCompile(`\bfor\s+` + regexp.QuoteMeta(router.Text) + `\s+in\s+([\w.]+)\s*:\s*$`)
-	before := strings.Split(string(e.o.Source[:c.Span.Start]), "\n")
-	for _, line := range before[max(0, len(before)-6):] {
-		if m := loop.FindStringSubmatch(line); m != nil {
-			return m[1]
-		}
-	}
-	return ""
 }
 
 // mountOwner is the router that a mount belongs to: the receiver, or the

@@ -425,7 +425,7 @@ func (w *walker) assignment(i int) {
 // assignable are the values that are kept of what is assigned.
 var assignable = []kind{kindText, kindJoin, kindCall, kindSymbol, kindObject, kindList, kindChoice}
 
-// addition keeps "name += value" of a text.
+// addition keeps "name += value" of a text or a list.
 func (w *walker) addition(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
@@ -433,7 +433,7 @@ func (w *walker) addition(i int) {
 		return
 	}
 	a := assign{Name: w.t.Text(l), Value: w.value(w.unwrap(r)), Def: w.current(), Line: w.t.Nodes[i].Row, Adds: true}
-	if a.Value.Kind != ValText && a.Value.Kind != ValChoice {
+	if a.Value.Kind != ValText && a.Value.Kind != ValChoice && a.Value.Kind != ValList {
 		return
 	}
 	for at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] != actDef && w.s.acts[w.t.Nodes[at].Kind] != actLambda; at = w.parent(at) {

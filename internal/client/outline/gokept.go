@@ -68,3 +68,25 @@ func fieldName(e ast.Expr) string {
 	}
 	return ""
 }
+
+// findLoops finds the loops of a file of Go.
+func (g *goReader) findLoops(f *GoFile) (out []Loop) {
+	for _, d := range f.decls {
+		g.here = d.from
+		ast.Inspect(d.Decl, func(n ast.Node) bool {
+			r, ok := n.(*ast.RangeStmt)
+			if !ok {
+				return true
+			}
+			l := Loop{Span: g.span(r), Over: g.expr(r.X, 0), index: true}
+			for _, e := range []ast.Expr{r.Key, r.Value} {
+				if id, ok := e.(*ast.Ident); ok {
+					l.names = append(l.names, id.Name)
+				}
+			}
+			out = append(out, l)
+			return true
+		})
+	}
+	return out
+}

@@ -85,7 +85,7 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		g.here = d.from
 		g.events(d.Decl, at[i])
 	}
-	g.kept = g.keeps(f, at)
+	g.kept, g.loops = g.keeps(f, at), func() []Loop { return g.findLoops(f) }
 	g.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range g.rest {
 			if wanted(u.last) {

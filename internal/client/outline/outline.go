@@ -36,6 +36,8 @@ type File struct {
 	own    func(wanted map[string]bool) []Name
 	gives  func(node int) []Value
 	kept   func(last string) []Kept // of Go: what fields and variables are given
+	loops  func() []Loop            // until they are asked for
+	looped []Loop
 
 	// Elsewhere is what other files say of a name, for who reads the texts of
 	// this one; nil when nobody can tell.

@@ -68,6 +68,7 @@ const (
 	kindSymbol
 	kindSpread
 	kindChoice
+	kindLoop
 	kindBag // its children are those of the node around it
 )
 
@@ -149,6 +150,7 @@ var acts = map[string]act{
 
 var valueKinds = map[string]kind{
 	"bag":     kindBag,
+	"loop":    kindLoop,
 	"choice":  kindChoice,
 	"text":    kindText,
 	"part":    kindPart,

@@ -177,7 +177,7 @@ func (w *walker) finish() {
 		d.Own = b.String()
 	}
 	w.exportLists()
-	w.own, w.gives = w.ownUses, w.given
+	w.own, w.gives, w.loops = w.ownUses, w.given, w.findLoops
 	w.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range w.rest {
 			i := int(u.node)

@@ -101,7 +101,6 @@ var (
 	grapeClass   = lazy.Regexp(`class\s+([\w:]+)\s*<\s*(?:[\w:]*Grape::API|[\w:]*Base|[\w:]*API)\b`)
 	grapePrefix  = lazy.Regexp(`(?m)^\s*prefix\s*\(?\s*[:'"]([\w/]+)`)
 	grapeVersion = lazy.Regexp(`(?m)^\s*version\s*\(?\s*[:'"\[]+([\w.]+)['"\]]*([^\n]*)`)
-	engine       = lazy.Regexp(`([\w:]+)::Engine\.routes\.draw`)
 	hanamiApp    = lazy.Regexp(`^(.*\bapps/\w+/)config/routes\.rb$`)
 	hanamiClass  = lazy.Regexp(`module\s+(\w+)\s+class\s+Application\s*<\s*Hanami::Application`)
 )
@@ -137,7 +136,7 @@ func (r *Repo) grapePrefix(file string) string {
 // mountedClass finds the file of Ruby that mounts a class, and where.
 func (r *Repo) mountedClass(file, class string) (from, at string) {
 	last := class[strings.LastIndexByte(class, ':')+1:]
-	if last == "Engine" || last == "Application" { // many are called so
+	if last == "Application" { // many are called so
 		last = class
 	}
 	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
@@ -149,19 +148,13 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 	return "", ""
 }
 
-// enginePrefix is where the program mounts an engine of Rails, or one of the
-// applications of Hanami.
-func (r *Repo) enginePrefix(file string) string {
+// hanamiPrefix is where the program mounts one of the applications of Hanami.
+func (r *Repo) hanamiPrefix(file string) string {
 	if app := hanamiApp().FindStringSubmatch(file); app != nil {
 		if class := hanamiClass().FindSubmatch(r.files.Text(app[1] + "application.rb")); class != nil {
 			_, at := r.mountedClass(file, string(class[1])+"::Application")
 			return at
 		}
 	}
-	m := engine().FindSubmatch(r.files.Text(file))
-	if m == nil {
-		return ""
-	}
-	_, at := r.mountedClass(file, string(m[1])+"::Engine")
-	return at
+	return ""
 }

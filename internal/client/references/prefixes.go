@@ -85,6 +85,9 @@ func (r *Repo) findHandings(file string, h contract.Handed, crate string) []stri
 	switch {
 	case h.Param == contract.Inherited:
 		names = regexp.MustCompile(`(?:extends|implements|with|:|,)\s+(?:\w+\.)*` + regexp.QuoteMeta(h.Func) + `\b`).Match
+	case h.Param == contract.Mounted:
+		last := []byte(h.Func[strings.LastIndexByte(h.Func, '.')+1:])
+		names = func(text []byte) bool { return bytes.Contains(text, []byte("mount ")) && bytes.Contains(text, last) }
 	case h.Param == contract.Paired:
 		names = func(text []byte) bool {
 			return bytes.Contains(text, []byte("Router")) && bytes.Contains(text, []byte("->"))
@@ -152,7 +155,7 @@ func (r *Repo) appPrefix(file, framework string) string {
 	case "grape":
 		prefix = r.grapePrefix(file)
 	case "rails":
-		prefix = r.enginePrefix(file)
+		prefix = r.hanamiPrefix(file)
 	case "fastify", "express": // files may leave out who they are of
 		prefix = r.folderPrefix(file)
 	case "play":

@@ -28,7 +28,17 @@ func (r *Repo) valueFiles(o *outline.File, v outline.Value) (out []string) {
 	if file := r.valueFile(o, v); file != "" {
 		return []string{file}
 	}
-	return nil
+	if v.Kind == outline.ValCall && v.Call != nil && o.Lang == "python" && len(v.Call.Args) > 0 { // include([*router.urls])
+		for _, item := range append(v.Call.Args[0].Items, v.Call.Args[0].Parts...) {
+			if list, ok := item.Spread(); ok {
+				item = list
+			}
+			if file := r.includedFile(o, item); file != "" {
+				out = append(out, file)
+			}
+		}
+	}
+	return out
 }
 
 // valueFile is the file that an imported router comes from.
