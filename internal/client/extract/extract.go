@@ -28,7 +28,7 @@ type extractor struct {
 	requests []Request
 	missed   []Missed
 	turns    []turn
-	engines  []outline.Call // that draw routes
+	engines  []outline.Call             // that draw routes
 	bound    map[string]string          // names of a file of Scala, and what they are
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand

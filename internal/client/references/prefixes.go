@@ -81,6 +81,9 @@ func (r *Repo) findHandings(file string, h contract.Handed, crate string) []stri
 	if h.Param == contract.Receiver && bytes.Count(r.files.Text(file), []byte(h.Func+"(")) > 1 {
 		files = []string{file}
 	}
+	if h.Param == contract.Mounted {
+		files = mayMountEngines(files, file)
+	}
 	names := func(text []byte) bool { return bytes.Contains(text, []byte(h.Func+"(")) }
 	switch {
 	case h.Param == contract.Inherited:
@@ -108,6 +111,16 @@ func (r *Repo) findHandings(file string, h contract.Handed, crate string) []stri
 		out = []string{""}
 	}
 	return out
+}
+
+// mayMountEngines are the files that usually mount an engine whose routes a file
+// has: those of its own plugin, and those that are for it by their name.
+func mayMountEngines(files []string, file string) []string {
+	own, _, _ := strings.Cut(file, "config/")
+	return slices.DeleteFunc(files, func(f string) bool {
+		return (own == "" || own == file || !strings.HasPrefix(f, own)) &&
+			!slices.Contains([]string{"routes.rb", "plugin.rb", "application.rb", "engine.rb"}, path.Base(f)) && f != file
+	})
 }
 
 // handedIn are the prefixes that files say, near: by the very name of what gives

@@ -38,7 +38,7 @@ var selecting = []string{"path", "prefix", "name", "table", "column", "to", "out
 // finds.
 var selector = lazy.Regexp(`^(?:=.*|app\+.+|-?\d+(?:\.[\w.*\[\]-]+)?|:[\w-]+(?:\.[\w.-]+)?|(?:inner|root|keys)\.-?\d*[\w.:-]*|` +
 	`(?:chain|base)\.\w+|(?:class)?@\w+(?:[.:][\w.-]+)?|field:[\w.]+|type\d|part\d|verb\d?|` +
-	`recv|args1?|joined1?|callee|after|chainverb|on|methods|named|pairs|snakes?|django|tablename)$`)
+	`recv|args[01]?|joined1?|callee|after|chainverb|on|methods|named|pairs|snakes?|django|tablename)$`)
 
 // numbered and patterns are the options that say a number, or an expression.
 var (

@@ -41,16 +41,52 @@ func services(r *rand.Rand, n int) (out []service) {
 	return out
 }
 
-// files are a service's sources, in one of five stacks by turns.
+// caller is a program's own client of its routes, in one of four idioms by turns.
+func (s service) caller(i int) (name, text string) {
+	var b strings.Builder
+	idiom := i % 4
+	b.WriteString([]string{
+		"const request = (path, options) => fetch(process.env.BASE + path, options);\n",
+		"import axios from 'axios';\nconst http = axios.create({ baseURL: process.env.BASE });\n",
+		"import os, requests\nBASE = os.environ['BASE']\n",
+		"import retrofit2.http.*\ninterface Api {\n",
+	}[idiom])
+	for n, r := range s.routes {
+		method, path, _ := strings.Cut(r, ":")
+		low := strings.ToLower(method)
+		switch idiom {
+		case 0:
+			filled := strings.ReplaceAll(path, "{}", "${id}")
+			fmt.Fprintf(&b, "export const call%d = (id) => request(`%s`, { method: '%s' });\n", n, filled, method)
+		case 1:
+			fmt.Fprintf(&b, "export const call%d = (id) => http.%s(`%s`);\n", n, low, strings.ReplaceAll(path, "{}", "${id}"))
+		case 2:
+			fmt.Fprintf(&b, "def call%d(id):\n    return requests.%s(f\"{BASE}%s\")\n", n, low, strings.ReplaceAll(path, "{}", "{id}"))
+		case 3:
+			fmt.Fprintf(&b, "  @%s(\"%s\")\n  suspend fun call%d(@Path(\"id\") id: String): Reply%d\n",
+				method, strings.ReplaceAll(path[1:], "{}", "{id}"), n, n)
+		}
+	}
+	if idiom == 3 {
+		b.WriteString("}\n")
+	}
+	return []string{"web/api.js", "web/api.ts", "jobs/api.py", "android/Api.kt"}[idiom], b.String()
+}
+
+// files are a service's sources, in one of nine stacks by turns.
 func (s service) files(i int) map[string]string {
-	var server, client strings.Builder
-	stack := i % 5
+	var server strings.Builder
+	stack := i % 9
 	head := []string{
 		"const app = require('express')();\n",
 		"from fastapi import FastAPI\napp = FastAPI()\n",
 		"package main\n\nimport \"github.com/gin-gonic/gin\"\n\nfunc main() {\n\tr := gin.Default()\n",
 		"from flask import Flask\napp = Flask(__name__)\n",
 		"package main\n\nimport \"net/http\"\n\nfunc main() {\n\tmux := http.NewServeMux()\n",
+		"Rails.application.routes.draw do\n",
+		"import org.springframework.web.bind.annotation.*;\n\n@RestController\nclass Api {\n",
+		"<?php\nuse Illuminate\\Support\\Facades\\Route;\n",
+		"import { Controller, Get, Post, Delete } from '@nestjs/common';\n\n@Controller()\nexport class Api {\n",
 	}[stack]
 	server.WriteString(head)
 	for n, r := range s.routes {
@@ -69,17 +105,23 @@ func (s service) files(i int) map[string]string {
 			fmt.Fprintf(&server, "@app.route('%s', methods=['%s'])\ndef f%d():\n    return {}\n", angles, method, n)
 		case 4:
 			fmt.Fprintf(&server, "\tmux.HandleFunc(\"%s %s\", handle)\n", method, braces)
+		case 5:
+			fmt.Fprintf(&server, "  %s '%s', to: 'things#a%d'\n", low, colon, n)
+		case 6:
+			verb := method[:1] + low[1:]
+			fmt.Fprintf(&server, "  @%sMapping(\"%s\")\n  public Reply%d a%d() { return null; }\n", verb, braces, n, n)
+		case 7:
+			fmt.Fprintf(&server, "Route::%s('%s', [Things::class, 'a%d']);\n", low, braces, n)
+		case 8:
+			fmt.Fprintf(&server, "  @%s('%s')\n  a%d() { return {} }\n", method[:1]+low[1:], colon[1:], n)
 		}
-		filled := strings.ReplaceAll(path, "{}", "${id}")
-		fmt.Fprintf(&client, "export const call%d = (id) => request(`%s`, { method: '%s' });\n", n, filled, method)
 	}
-	if stack == 2 || stack == 4 {
-		server.WriteString("}\n")
-	}
-	name := []string{"server.js", "main.py", "main.go", "app.py", "main.go"}[stack]
+	server.WriteString([]string{"", "", "}\n", "", "}\n", "end\n", "}\n", "", "}\n"}[stack])
+	name := []string{"server.js", "main.py", "main.go", "app.py", "main.go", "config/routes.rb", "Api.java", "routes/web.php", "api.controller.ts"}[stack]
+	calls, client := s.caller(i)
 	return map[string]string{
 		name:         server.String(),
-		"web/api.js": "const request = (path, options) => fetch(process.env.BASE + path, options);\n" + client.String(),
+		calls:        client,
 		"web/app.js": "router.push('/users'); router.push('/login'); router.push('/orders'); router.push('/tasks/new');\n",
 	}
 }
@@ -123,7 +165,17 @@ func TestServicesThatHaveNothingToDoWithEachOther(t *testing.T) {
 			if err := s.put(org, m.name); err != nil {
 				t.Fatal(err)
 			}
-			calls += len(s.texts[m.name]["web/api.js"])
+			at, _ := m.caller(i)
+			calls += len(s.texts[m.name][at])
+			routes := 0
+			for _, f := range s.read[m.name+"@HEAD"] {
+				if f.Role == coord.Provides {
+					routes++
+				}
+			}
+			if routes < len(everybody) {
+				t.Fatalf("of %s only %d routes are seen", m.name, routes)
+			}
 		}
 		if calls < 20*len(made) {
 			t.Fatalf("only %d calls are seen", calls)

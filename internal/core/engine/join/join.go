@@ -77,7 +77,7 @@ func (o *Org) Read(provider, user, key string, one, tied bool) Certainty {
 	rivalry := more || equal > 0
 	tied = tied || common >= 1 && !rivalry
 	switch {
-	case one && (tied || !rivalry && !scope.CommonRoute(key)):
+	case one && (tied || !rivalry && !scope.CommonRoute(key) && o.weigh(form, provider, user) >= ownWords):
 		return Sure
 	case tied:
 		return Probably
@@ -86,6 +86,10 @@ func (o *Org) Read(provider, user, key string, one, tied bool) Certainty {
 	}
 	return Probably
 }
+
+// ownWords is how much the words of a route must say before it is sure by itself
+// whose it is: two that are rare, say. One word is somebody else's as well.
+const ownWords = 1.5
 
 // common is how much two repositories have in common besides some words.
 func (o *Org) common(provider, user string, besides scope.Form) (sum float64) {

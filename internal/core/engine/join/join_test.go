@@ -169,3 +169,22 @@ func said(uses []join.Use) (out []string) {
 	slices.Sort(out)
 	return out
 }
+
+// TestOneWordIsNobodysOwn: a use that was read of a route of one word is not sure
+// by itself to be meant for the one who has it, although nobody else does.
+func TestOneWordIsNobodysOwn(t *testing.T) {
+	o := join.NewOrg()
+	o.SetRoutes("server", "api.go", []string{"http:PUT /depots/{}", "http:GET /depots/{}/manifests"})
+	o.SetTexts("client", "uses of a.js", []join.Text{{Path: "a.js", Line: 1, Form: form("/depots/{}"), Method: "PUT", Known: true}})
+	for key, want := range map[string]join.Certainty{
+		"http:PUT /depots/{}":           join.Probably,
+		"http:GET /depots/{}/manifests": join.Sure,
+	} {
+		if got := o.Read("server", "client", key, true, false); got != want {
+			t.Errorf("%s: %d, want %d", key, got, want)
+		}
+	}
+	if got := o.Read("server", "client", "http:PUT /depots/{}", true, true); got != join.Sure {
+		t.Errorf("one that something else ties: %d", got)
+	}
+}
