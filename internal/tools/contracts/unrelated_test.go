@@ -117,7 +117,8 @@ func (s service) files(i int) map[string]string {
 		}
 	}
 	server.WriteString([]string{"", "", "}\n", "", "}\n", "end\n", "}\n", "", "}\n"}[stack])
-	name := []string{"server.js", "main.py", "main.go", "app.py", "main.go", "config/routes.rb", "Api.java", "routes/web.php", "api.controller.ts"}[stack]
+	name := []string{"server.js", "main.py", "main.go", "app.py", "main.go", "config/routes.rb", "Api.java", "routes/web.php",
+		"api.controller.ts"}[stack]
 	calls, client := s.caller(i)
 	return map[string]string{
 		name:         server.String(),
