@@ -2,6 +2,7 @@
 // long or run from right to left, and agents that stopped with a question: what
 // the pages say is so, and says it with names.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -204,8 +205,10 @@ test("what a contract's break hits is the same in the graph and on its page: the
   for (const full_name of names) await ana.post("/v1/repos", { full_name });
   await ana.post("/v1/projects", { name: "Store", repos: names.slice(0, 3) });
   const key = "http:GET /v3/orders/{id}";
+  const people = [null, "kofi@acme.example", "sofia@acme.example", "sofia@acme.example"];
   for (const [i, name] of names.entries()) {
-    await world.tokens.ana.post(`/v1/repos/${encodeURIComponent(name)}/index`, { files: [{ path: "api.ts", language: "typescript", contracts: [fact(key, i ? "uses" : "provides", 7)] }] });
+    const authors = i ? [{ line: 7, author: createHash("sha256").update(people[i]).digest("hex") }] : [];
+    await world.tokens.ana.post(`/v1/repos/${encodeURIComponent(name)}/index`, { files: [{ path: "api.ts", language: "typescript", contracts: [fact(key, i ? "uses" : "provides", 7)], authors }] });
   }
   const page = await world.page("ana", "/repos");
   await page.getByRole("button", { name: "shop uses 1 contract of orders" }).waitFor();
@@ -213,6 +216,27 @@ test("what a contract's break hits is the same in the graph and on its page: the
   await page.getByText("Not checked, since no project links them: elsewhere uses 1 contract of orders.").waitFor();
   await goTo(page, `${world.url}/contracts?${new URLSearchParams({ key, repo: names[0] })}`);
   await page.getByText("2 users in 2 repos").waitFor();
+  const server = new Agent(world.tokens.kofi, { tool: "codex", repo: names[0], branch: "shipments" });
+  await server.edit(fileOf("api.ts", 5, [[5, 4]], { contracts: [{ ...fact(key, "provides", 7), change: "removed", compatibility: "breaking", detail: "was removed" }] }));
+  await goTo(page, `${world.url}/contracts?${new URLSearchParams({ key, repo: names[0] })}`);
+  await page.getByText("2 fail", { exact: true }).waitFor();
+  const app = new Agent(world.tokens.sofia, { tool: "codex", repo: names[2], branch: "no-orders" });
+  await app.edit(fileOf("api.ts", 7, [[7, 1]], { contracts: [{ ...fact(key, "uses", 7), change: "removed" }] }));
+  await goTo(page, `${world.url}/contracts?${new URLSearchParams({ key, repo: names[0] })}`);
+  await page.getByText("1 fails, 1 on its way", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Message all 2" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("The old orders go on Friday.");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  for (const who of ["kofi", "sofia"]) {
+    const got = (await world.tokens[who].get("/v1/messages")).items.filter((m) => m.body === "The old orders go on Friday.");
+    assert.equal(got.length, 1, who);
+    assert.equal(got[0].about.kind, "contract");
+  }
+  await goTo(page, world.url + "/messages");
+  await page.getByRole("link", { name: /About http:GET \/v3\/orders/ }).click();
+  await page.getByRole("link", { name: "http:GET /v3/orders/{}", exact: true }).first().click();
+  await page.waitForURL(/\/contracts\?/);
 });
 
 test("a file shows who is at work on which of its lines, and hears of the next", async () => {

@@ -188,6 +188,23 @@ const (
 // Enum lists the values for validation and the API document.
 func (ContractRole) Enum() []string { return []string{string(Provides), string(Uses)} }
 
+// A UseState tells how a place that uses a contract stands to what becomes of it.
+type UseState string
+
+const (
+	UseStands  UseState = "uses"     // nothing that is known of breaks it
+	UseFails   UseState = "fails"    // a change breaks it
+	UseMayFail UseState = "may_fail" // a change may break it
+	UseFits    UseState = "fits"     // a change breaks others, and not this one
+	UseMoving  UseState = "moving"   // work that has not landed leaves the old form
+	UseMoved   UseState = "moved"    // merged work left it
+)
+
+// Enum lists the values for validation and the API document.
+func (UseState) Enum() []string {
+	return enum([]UseState{UseStands, UseFails, UseMayFail, UseFits, UseMoving, UseMoved})
+}
+
 // ContractFacts tell what happened to one contract in a file.
 type ContractFacts struct {
 	Key                   string          `json:"key" minLength:"1" maxLength:"1024"`

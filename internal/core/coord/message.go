@@ -25,8 +25,8 @@ type Sender struct {
 
 // An About names the record that a message or conversation is about.
 type About struct {
-	Kind string `json:"kind" enum:"intent,conflict,question"`
-	Ref  string `json:"ref"`
+	Kind string `json:"kind" enum:"intent,conflict,question,contract"`
+	Ref  string `json:"ref" peer:"line"`
 }
 
 // An Ack is one person's acknowledgement of a message.

@@ -231,34 +231,9 @@ func (p *pairing) breaks(h *hit) {
 	if user.kind == referenceEntry && user.change.Facts.References[user.sub].Typed && cause(changed) != changed.key() {
 		return // a type that goes by another name now has what it had, for those who never named it
 	}
-	why, most := breaksWork, coord.SeverityBlock
-	code := user.kind == useEntry && user.change == nil
-	if code {
-		why = breaksCode
-	}
-	switch hits(changed, user) {
-	case coord.Fits:
+	why, most := p.weigh(changed, user, h.what == weBreak)
+	if why == 0 {
 		return
-	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
-		most = coord.SeverityWarn
-		if definition(changed) || why == breaksCode {
-			most = coord.SeverityInfo
-		}
-		why += maybeWork - breaksWork
-	}
-	switch likely, limit := p.likely(changed, user, h.what == weBreak); {
-	case user.sure != join.NotSaid:
-		// However sure, a text stops nobody. At first contact nine in ten were
-		// right, of the surest as of the others: all are told as probable.
-		most, why = lower(most, coord.SeverityWarn), textWork
-		if code {
-			why = textCode
-		}
-	case likely != 0:
-		most, why = lower(most, limit), likely
-		if user.kind == useEntry {
-			why++
-		}
 	}
 	switch {
 	case changed.kind == symbolEntry && meansOther(changed.symbol()):
@@ -282,6 +257,41 @@ func (p *pairing) breaks(h *hit) {
 		d.addUpTo(most, true, p.any(changed, p.self), p.broken(user, changed, p.other))
 	}
 	p.alsoNamed(d, h, changed, user)
+}
+
+// weigh tells why a change fails a use, and how much that may matter at most; no
+// reason if the use goes on to work.
+func (p *pairing) weigh(changed, user item, weChanged bool) (why reason, most coord.Severity) {
+	why, most = breaksWork, coord.SeverityBlock
+	code := user.kind == useEntry && user.change == nil
+	if code {
+		why = breaksCode
+	}
+	switch hits(changed, user) {
+	case coord.Fits:
+		return 0, most
+	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
+		most = coord.SeverityWarn
+		if definition(changed) || why == breaksCode {
+			most = coord.SeverityInfo
+		}
+		why += maybeWork - breaksWork
+	}
+	switch likely, limit := p.likely(changed, user, weChanged); {
+	case user.sure != join.NotSaid:
+		// However sure, a text stops nobody. At first contact nine in ten were
+		// right, of the surest as of the others: all are told as probable.
+		most, why = lower(most, coord.SeverityWarn), textWork
+		if code {
+			why = textCode
+		}
+	case likely != 0:
+		most, why = lower(most, limit), likely
+		if user.kind == useEntry {
+			why++
+		}
+	}
+	return why, most
 }
 
 // dependency replaces a mere overlap of paths by what matters: one of the two

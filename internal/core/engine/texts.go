@@ -59,8 +59,15 @@ func (ix *Index) knownUses(repoID, path string, uses []Use) {
 // joined collects the places of linked repositories that a broken route fits,
 // where nothing but a text tells that they use it.
 func (g *gatherer) joined(ours item) {
-	key := ours.key()
-	if !strings.HasPrefix(key, "http:") || !breaking(ours) {
+	if breaking(ours) {
+		g.textUses(ours.key(), func(r *repo, use item) { g.addBreak(weBreak, ours, use, r.code) })
+	}
+}
+
+// textUses visits the places of linked repositories that a route fits by their
+// text alone.
+func (g *gatherer) textUses(key string, visit func(*repo, item)) {
+	if !strings.HasPrefix(key, "http:") {
 		return
 	}
 	for _, id := range g.repo.links {
@@ -71,8 +78,7 @@ func (g *gatherer) joined(ours item) {
 		said := g.said(id)
 		for _, u := range g.ix.paths.Uses(g.repo.id, id, key, said) {
 			if !r.reads(u.Path, u.Line, key) {
-				use := &Use{Key: key, Line: u.Line}
-				g.addBreak(weBreak, ours, item{kind: useEntry, use: use, path: u.Path, sure: u.Certainty}, r.code)
+				visit(r, item{kind: useEntry, use: &Use{Key: key, Line: u.Line}, path: u.Path, sure: u.Certainty})
 			}
 		}
 	}

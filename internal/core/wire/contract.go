@@ -26,7 +26,7 @@ type ContractRecord struct {
 	Signature     *string          `json:"signature" peer:"line"`
 	SignatureHash *string          `json:"signature_hash" peer:"line"`
 	Providers     []ContractPlace  `json:"providers"`
-	Users         []ContractPlace  `json:"users"`
+	Users         []ContractUse    `json:"users"`
 	Criticality   Criticality      `json:"criticality"`
 	InFlight      []ContractChange `json:"in_flight" doc:"Changes that are being made right now"`
 }
@@ -36,6 +36,22 @@ type ContractPlace struct {
 	Repo coord.RepoName `json:"repo"`
 	Path string         `json:"path" peer:"line"`
 	Line int            `json:"line"`
+}
+
+// A ContractUse is where a contract is used, and how that place stands to what
+// becomes of it. A hook and a conflict go by the same.
+type ContractUse struct {
+	Repo     coord.RepoName    `json:"repo"`
+	Path     string            `json:"path" peer:"line"`
+	Line     int               `json:"line"`
+	State    coord.UseState    `json:"state" doc:"fails, may_fail or fits where a change of the contract breaks those who use it; moving where work on the file leaves the old form; moved where merged work of the last two weeks left it"`
+	Probable bool              `json:"probable" doc:"Only a text, or a route but for what stands before it, tells of it"`
+	Apart    bool              `json:"apart" doc:"No project links its repo with one that provides the contract, so it is not checked"`
+	Owner    *coord.User       `json:"owner" doc:"Who is at work on the file, else who changed the line last; null if that is not known"`
+	By       *coord.User       `json:"by" doc:"Who moves it off the old form, or moved it; null otherwise, as are the next three"`
+	Intent   *coord.IntentName `json:"intent"`
+	Branch   *string           `json:"branch" peer:"line"`
+	Since    *coord.Time       `json:"since"`
 }
 
 // Criticality tells how much hangs on a contract.

@@ -11,7 +11,7 @@ const (
 
 // SendMessage posts a message.
 type SendMessage struct {
-	To          string  `json:"to" minLength:"1" maxLength:"500" doc:"user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team or channel:<owner/name>" example:"user:ada@example.com"`
+	To          string  `json:"to" minLength:"1" maxLength:"500" doc:"user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team, channel:<owner/name> or contract:<owner/name>#<key>: everybody who answers for code that uses it" example:"user:ada@example.com"`
 	Body        string  `json:"body" minLength:"1" maxLength:"4000"`
 	Subject     *string `json:"subject" maxLength:"200"`
 	RequiresAck bool    `json:"requires_ack" default:"false" doc:"Ask the recipients to acknowledge it"`

@@ -33,7 +33,7 @@ func addContract(s *sheet, c wire.ContractRecord) {
 		s.line("  signature: %s", *c.Signature)
 	}
 	addPlaces(s, "provided in", c.Providers)
-	addPlaces(s, "used in", c.Users)
+	addUses(s, c.Users)
 	for i, f := range c.InFlight {
 		if i == 3 {
 			s.line("  and %d more changes in flight.", len(c.InFlight)-i)
@@ -43,18 +43,46 @@ func addContract(s *sheet, c wire.ContractRecord) {
 	}
 }
 
+// hurt is what is said of a place that a change in flight, or one that landed, is
+// known to reach; of all others nothing needs to be done.
+var hurt = map[coord.UseState]string{coord.UseFails: " fails", coord.UseMayFail: " may fail", coord.UseMoving: " is being moved off it"}
+
+func addUses(s *sheet, uses []wire.ContractUse) {
+	var places []string
+	moved := 0
+	for _, u := range uses {
+		if u.State == coord.UseMoved {
+			moved++
+			continue
+		}
+		place := fmt.Sprintf("%s %s:%d%s", u.Repo.FullName, u.Path, u.Line, hurt[u.State])
+		if u.Owner != nil && hurt[u.State] != "" {
+			place += " (" + u.Owner.Name + ")"
+		}
+		places = append(places, place)
+	}
+	addList(s, "used in", places)
+	if moved > 0 {
+		s.line("  %s moved on from it.", counted(moved, "place has", "places have"))
+	}
+}
+
 func author(f wire.ContractChange) string {
 	return party(coord.Party{User: f.By, Intent: f.Intent, Branch: f.Branch, Repo: f.Repo})
 }
 
 func addPlaces(s *sheet, how string, places []wire.ContractPlace) {
 	var at []string
-	for i, p := range places {
-		if i == 3 {
-			at = append(at, fmt.Sprintf("and %d more", len(places)-i))
-			break
-		}
+	for _, p := range places {
 		at = append(at, fmt.Sprintf("%s %s:%d", p.Repo.FullName, p.Path, p.Line))
+	}
+	addList(s, how, at)
+}
+
+// addList says where, of many the first three.
+func addList(s *sheet, how string, at []string) {
+	if n := len(at) - 3; n > 0 {
+		at = append(at[:3], fmt.Sprintf("and %d more", n))
 	}
 	if len(at) > 0 {
 		s.line("  %s %s", how, strings.Join(at, ", "))

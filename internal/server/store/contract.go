@@ -19,6 +19,7 @@ type ContractRow struct {
 	SignatureHash *string
 	Line          int
 	Fields        []coord.ContractField // of a use: what it may use of it; nil if that is not known
+	Worked        bool                  // Fields are of work on it: what is stored of the default branch stays
 	Changes       int
 	ChangedBy     *coord.User // of a use: who changed its line last, if that is a member
 	UpdatedAt     coord.Time
@@ -46,10 +47,13 @@ func scanContract(s scanner) (c ContractRow, err error) {
 // SaveContract stores where a contract is provided or used. changed counts one
 // more change of its signature.
 func (tx *Tx) SaveContract(ctx context.Context, org string, c ContractRow, changed bool) error {
-	n := 0
+	n, worked := 0, 0
 	var by *string
 	if changed {
 		n = 1
+	}
+	if c.Worked {
+		worked = 1
 	}
 	if c.ChangedBy != nil {
 		by = &c.ChangedBy.ID
@@ -63,10 +67,10 @@ func (tx *Tx) SaveContract(ctx context.Context, org string, c ContractRow, chang
 		INSERT INTO contracts (org_id, repo_id, path, key, role, signature, signature_hash, line, changes, changed_by, updated_at, fields)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (org_id, repo_id, path, key, role) DO UPDATE SET signature = EXCLUDED.signature, signature_hash = EXCLUDED.signature_hash,
-			line = EXCLUDED.line, fields = EXCLUDED.fields,
+			line = EXCLUDED.line, fields = CASE WHEN $13 = 1 THEN contracts.fields ELSE EXCLUDED.fields END,
 			changes = contracts.changes + EXCLUDED.changes, changed_by = COALESCE(EXCLUDED.changed_by, contracts.changed_by),
 				updated_at = EXCLUDED.updated_at`,
-		org, c.Repo.ID, c.Path, c.Key, c.Role, c.Signature, c.SignatureHash, c.Line, n, by, tx.Now, fields)
+		org, c.Repo.ID, c.Path, c.Key, c.Role, c.Signature, c.SignatureHash, c.Line, n, by, tx.Now, fields, worked)
 	return err
 }
 

@@ -9,7 +9,7 @@ import { follow, type StreamState } from "../api/stream";
 // What an event of a noun makes stale.
 const touches: Record<string, string[]> = {
   repo: ["repos", "usage"],
-  project: ["projects"],
+  project: ["projects", "contracts"],
   session: ["sessions", "live"],
   intent: ["intents", "intent", "sessions", "conflicts", "attention", "live"],
   change: ["intents", "intent", "sessions", "live"],

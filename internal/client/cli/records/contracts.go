@@ -1,12 +1,15 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -52,13 +55,26 @@ func ContractsCommand(a *app.Run) *cobra.Command {
 	return cmd
 }
 
+// fate is what becomes of a use where something does, and who is to know.
+func fate(u wire.ContractUse) string {
+	if u.State == coord.UseStands || u.State == coord.UseFits {
+		return ""
+	}
+	out := ", " + strings.ReplaceAll(string(u.State), "_", " ")
+	if who := cmp.Or(u.By, u.Owner); who != nil {
+		out += " (" + person(who) + ")"
+	}
+	return out
+}
+
 func printContracts(a *app.Run, p wire.ContractPicture) {
 	for _, k := range p.Contracts {
 		fmt.Fprintf(a.Stdout, "%s %s\n", a.Paint(term.Bold, peertext.Line(k.Key, 200)), k.Criticality.Level)
-		for what, places := range map[string][]wire.ContractPlace{"provided": k.Providers, "used": k.Users} {
-			for _, at := range places {
-				fmt.Fprintf(a.Stdout, "  %-9s %s %s:%d\n", what, peertext.Path(at.Repo.FullName), peertext.Path(at.Path), at.Line)
-			}
+		for _, at := range k.Providers {
+			fmt.Fprintf(a.Stdout, "  %-9s %s %s:%d\n", "provided", peertext.Path(at.Repo.FullName), peertext.Path(at.Path), at.Line)
+		}
+		for _, at := range k.Users {
+			fmt.Fprintf(a.Stdout, "  %-9s %s %s:%d%s\n", "used", peertext.Path(at.Repo.FullName), peertext.Path(at.Path), at.Line, fate(at))
 		}
 		for _, ch := range k.InFlight {
 			fmt.Fprintf(a.Stdout, "  %-9s by %s in %s, %s\n", "changing", person(ch.By), peertext.Path(ch.Path), ch.Compatibility)

@@ -373,11 +373,11 @@ func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
 		if k.Change == coord.Added {
 			continue
 		}
-		text, hash := k.PreviousSignature, k.PreviousSignatureHash
-		if k.Change == coord.Same || hash == nil {
-			text, hash = k.Signature, k.SignatureHash
+		known := store.ContractRow{Signature: k.PreviousSignature, SignatureHash: k.PreviousSignatureHash, Worked: true}
+		if k.Change == coord.Same || known.SignatureHash == nil {
+			known.Signature, known.SignatureHash = k.Signature, k.SignatureHash
 		}
-		if err := work.SaveFact(ctx, h.Change, h.repo, path, k, text, hash, nil, false); err != nil {
+		if err := work.SaveFact(ctx, h.Change, h.repo, path, k, known, false); err != nil {
 			return err
 		}
 	}

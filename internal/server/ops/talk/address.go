@@ -10,6 +10,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -35,9 +36,11 @@ var targets = map[string]func(envelope, context.Context, string) (ground.Letter,
 	"conflict": envelope.toConflict,
 	"thread":   envelope.toThread,
 	"channel":  envelope.toChannel,
+	"contract": envelope.toContract,
 }
 
-const targetForms = "user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team or channel:<owner/name>"
+const targetForms = "user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team, channel:<owner/name> or " +
+	"contract:<owner/name>#<key>"
 
 // address finds where a target's messages go. Somebody who is not there is an
 // error that says what to do instead.
@@ -119,17 +122,9 @@ func (e envelope) toConflict(ctx context.Context, ref string) (ground.Letter, er
 	case !c.Status.Live():
 		return ground.Letter{}, problem.Newf(problem.Conflict, "%s is %s; write to its parties with user:<email>", c.Ref, c.Status)
 	}
-	var parties []string
-	for _, u := range []string{c.HolderUser, c.ChallengerUser} {
-		if u == "" {
-			continue
-		}
-		if _, err := e.tx.Member(ctx, e.who.OrgID, u); problem.KindOf(err) == problem.NotFound {
-			continue
-		} else if err != nil {
-			return ground.Letter{}, err
-		}
-		parties = append(parties, u)
+	parties, err := e.members(ctx, slices.DeleteFunc([]string{c.HolderUser, c.ChallengerUser}, func(u string) bool { return u == "" }))
+	if err != nil {
+		return ground.Letter{}, err
 	}
 	reachable := slices.ContainsFunc(parties, func(u string) bool { return !e.isSelf(u) })
 	if !reachable && (e.session == nil || len(parties) < 2) {
@@ -137,6 +132,49 @@ func (e envelope) toConflict(ctx context.Context, ref string) (ground.Letter, er
 			c.Ref, peertext.Quoted(c.Repo.FullName))
 	}
 	return e.aboutIt("conflict", c.Ref, parties...), nil
+}
+
+// toContract addresses everybody who answers for code or work that uses a contract
+// of a repo, once each.
+func (e envelope) toContract(ctx context.Context, rest string) (ground.Letter, error) {
+	repo, key, ok := strings.Cut(rest, "#")
+	if !ok {
+		return ground.Letter{}, problem.InvalidField("to", "names no contract; write contract:<owner/name>#<key>")
+	}
+	r, err := work.RepoField(ctx, e.tx, e.who, "to", strings.TrimSpace(repo))
+	if err != nil {
+		return ground.Letter{}, err
+	}
+	key, err = scope.ParseLookup(strings.TrimSpace(key))
+	if err != nil {
+		return ground.Letter{}, problem.InvalidField("to", "%v", err)
+	}
+	users, err := e.s.work.UsersOf(ctx, e.tx, e.who, r.ID, key)
+	if err != nil {
+		return ground.Letter{}, err
+	}
+	if users, err = e.members(ctx, users); err != nil {
+		return ground.Letter{}, err
+	}
+	if !slices.ContainsFunc(users, func(u string) bool { return !e.isSelf(u) }) {
+		return ground.Letter{}, problem.Newf(problem.Conflict,
+			"nobody else is known to answer for a use of %s; post to the repo that uses it with channel:<owner/name>", peertext.Quoted(key))
+	}
+	l, subject := e.aboutIt("contract", r.FullName+"#"+key, users...), "About "+key
+	l.Thread.Subject = &subject
+	return l, nil
+}
+
+// members leaves out who is no member of the org, or no more.
+func (e envelope) members(ctx context.Context, users []string) (out []string, err error) {
+	for _, u := range users {
+		if _, err := e.tx.Member(ctx, e.who.OrgID, u); err == nil {
+			out = append(out, u)
+		} else if problem.KindOf(err) != problem.NotFound {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // aboutIt returns a letter to some people in a thread about a record.
@@ -174,11 +212,10 @@ func (e envelope) toThread(ctx context.Context, id string) (ground.Letter, error
 	}
 	l := ground.Letter{Thread: store.Thread{Kind: coord.Direct}, Conv: c.ID, To: "thread:" + c.ID, About: c.About}
 	for _, p := range c.Participants {
-		if _, err := e.tx.Member(ctx, e.who.OrgID, p.ID); err == nil {
-			l.Recipients = append(l.Recipients, p.ID)
-		} else if problem.KindOf(err) != problem.NotFound {
-			return l, err
-		}
+		l.Recipients = append(l.Recipients, p.ID)
+	}
+	if l.Recipients, err = e.members(ctx, l.Recipients); err != nil {
+		return l, err
 	}
 	if len(l.Addressees(e.who)) == 0 && (e.session == nil || len(c.Participants) > 1) {
 		return l, problem.Newf(problem.Conflict, "everybody else in this thread has left the org; nobody would read it")

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
 )
@@ -31,8 +32,7 @@ func (s *Service) LookUpContract(ctx context.Context, who coord.Caller, in wire.
 	if err != nil {
 		return out, err
 	}
-	var repos []string
-	var rows []store.ContractRow
+	var q contractQuery
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		p, err := s.Locate(ctx, tx, who, in.SessionID, in.Repo)
 		if err != nil {
@@ -43,22 +43,75 @@ func (s *Service) LookUpContract(ctx context.Context, who coord.Caller, in wire.
 		if p.Repo.IndexVersion == 0 {
 			out.Limits = append(out.Limits, limitEmpty)
 		}
-		if repos, err = withLinked(ctx, tx, p.Repo.ID); err != nil {
-			return err
-		}
-		rows, err = s.contractRows(ctx, tx, who.OrgID, p.Repo.ID, repos, keys, file)
+		q, err = readContracts(ctx, tx, who.OrgID, p.Repo.ID, keys, file)
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	records := recordsOf(rows)
 	err = s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
-		addInFlight(ix, repos, keys, file, out.Repo.ID, records)
+		q.add(ix)
 		return nil
 	})
-	out.Contracts = sortedRecords(records)
+	out.Contracts = sortedRecords(q.records)
 	return out, err
+}
+
+// UsersOf returns who answers for the places that use a contract of a repo, and
+// whose work is about to: those who have moved on do not.
+func (s *Service) UsersOf(ctx context.Context, tx *store.Tx, who coord.Caller, repo, key string) (users []string, err error) {
+	keys, _, err := lookupKeys(wire.LookUpContract{Key: &key})
+	if err != nil {
+		return nil, err
+	}
+	q, err := readContracts(ctx, tx, who.OrgID, repo, keys, "")
+	if err != nil {
+		return nil, err
+	}
+	err = s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
+		q.add(d.View())
+		return nil
+	})
+	for _, r := range q.records {
+		for _, u := range r.Users {
+			if u.Owner != nil && u.State != coord.UseMoved {
+				users = append(users, u.Owner.ID)
+			}
+		}
+		for _, f := range r.InFlight {
+			if f.Role == coord.Uses && f.Change != coord.Removed && f.By != nil {
+				users = append(users, f.By.ID)
+			}
+		}
+	}
+	slices.Sort(users)
+	return slices.Compact(users), err
+}
+
+// A contractQuery is what is asked of contracts, and what is known of them.
+type contractQuery struct {
+	repo, file string
+	repos      []string // it and those linked with it
+	keys       []string
+	records    map[string]*wire.ContractRecord
+}
+
+// readContracts reads where keys are provided and used, in a repo and those linked
+// with it; for a file, its own contracts and where else those are.
+func readContracts(ctx context.Context, tx *store.Tx, org, repo string, keys []string, file string) (q contractQuery, err error) {
+	q = contractQuery{repo: repo, file: file, keys: keys}
+	if q.repos, err = withLinked(ctx, tx, repo); err != nil {
+		return q, err
+	}
+	rows, err := contractRows(ctx, tx, org, repo, q.repos, keys, file)
+	q.records = recordsOf(rows)
+	return q, err
+}
+
+// add adds who uses them and who is changing them right now.
+func (q *contractQuery) add(ix *engine.Index) {
+	addInFlight(ix, q.repos, q.keys, q.file, q.repo, q.records)
+	addUsers(ix, q.repo, q.records)
 }
 
 // lookupKeys reads what to look up: keys, or a file.
@@ -106,8 +159,7 @@ func withLinked(ctx context.Context, tx *store.Tx, repo string) ([]string, error
 
 // contractRows returns where keys are provided and used; for a file, its own
 // contracts and where else those are.
-func (s *Service) contractRows(ctx context.Context, tx *store.Tx, org, repo string, repos, keys []string,
-	file string) ([]store.ContractRow, error) {
+func contractRows(ctx context.Context, tx *store.Tx, org, repo string, repos, keys []string, file string) ([]store.ContractRow, error) {
 	if file != "" {
 		own, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: file, Limit: maxRecords})
 		if err != nil {
@@ -125,26 +177,71 @@ func (s *Service) contractRows(ctx context.Context, tx *store.Tx, org, repo stri
 	return tx.Contracts(ctx, org, store.ContractFilter{Repos: repos, Keys: keys})
 }
 
+// recordsOf returns the contracts of rows and who provides them; addUsers adds
+// who uses them.
 func recordsOf(rows []store.ContractRow) map[string]*wire.ContractRecord {
 	out := map[string]*wire.ContractRecord{}
 	for _, c := range rows {
 		r := record(out, c.Key)
-		place := wire.ContractPlace{Repo: c.Repo, Path: c.Path, Line: c.Line}
 		r.Criticality.Changes += c.Changes
 		if c.Role == coord.Provides {
-			r.Providers = append(r.Providers, place)
+			r.Providers = append(r.Providers, wire.ContractPlace{Repo: c.Repo, Path: c.Path, Line: c.Line})
 			r.Signature, r.SignatureHash = c.Signature, c.SignatureHash
 			if c.ChangedBy != nil {
 				r.Criticality.ChangedBy = c.ChangedBy
 			}
-			continue
 		}
-		r.Users = append(r.Users, place)
-	}
-	for _, r := range out {
-		r.Criticality = criticality(*r)
 	}
 	return out
+}
+
+// addUsers adds who uses contracts, as seen from where each is provided; from a
+// repo where nobody is known to.
+func addUsers(ix *engine.Index, repo string, records map[string]*wire.ContractRecord) {
+	keys := map[string][]string{} // by the repo that provides them
+	for key, r := range records {
+		from := map[string]bool{}
+		for _, p := range r.Providers {
+			from[p.Repo.ID] = true
+		}
+		for _, f := range r.InFlight {
+			if f.Role == coord.Provides {
+				from[f.Repo.ID] = true
+			}
+		}
+		if len(from) == 0 {
+			from[repo] = true
+		}
+		for id := range from {
+			keys[id] = append(keys[id], key)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(keys)) {
+		for key, places := range engine.UsesOf(ix, id, keys[id]) {
+			for _, p := range places {
+				addUser(records[key], p)
+			}
+		}
+	}
+	for _, r := range records {
+		r.Criticality = criticality(*r)
+	}
+}
+
+func addUser(r *wire.ContractRecord, p engine.Place) {
+	if usedAt(*r, p.Repo.ID, p.Path, p.Line) {
+		return // of two that provide it
+	}
+	u := wire.ContractUse{Repo: p.Repo, Path: p.Path, Line: p.Line, State: p.State, Probable: p.Probable, Owner: p.Owner}
+	if p.By != nil {
+		by := ground.PartyOf(coord.Challenger, p.By)
+		u.By, u.Intent, u.Branch, u.Since = by.User, by.Intent, by.Branch, &p.At
+	}
+	r.Users = append(r.Users, u)
+}
+
+func usedAt(r wire.ContractRecord, repo, path string, line int) bool {
+	return slices.ContainsFunc(r.Users, func(u wire.ContractUse) bool { return u.Repo.ID == repo && u.Path == path && u.Line == line })
 }
 
 func record(all map[string]*wire.ContractRecord, key string) *wire.ContractRecord {
@@ -153,7 +250,7 @@ func record(all map[string]*wire.ContractRecord, key string) *wire.ContractRecor
 		r = &wire.ContractRecord{
 			Key:         key,
 			Providers:   []wire.ContractPlace{},
-			Users:       []wire.ContractPlace{},
+			Users:       []wire.ContractUse{},
 			InFlight:    []wire.ContractChange{},
 			Criticality: wire.Criticality{Level: "unused"},
 		}
@@ -167,10 +264,14 @@ func record(all map[string]*wire.ContractRecord, key string) *wire.ContractRecor
 func criticality(r wire.ContractRecord) wire.Criticality {
 	c := r.Criticality
 	repos := map[string]bool{}
+	c.Users = 0
 	for _, u := range r.Users {
-		repos[u.Repo.ID] = true
+		if u.State != coord.UseMoved && !u.Apart {
+			repos[u.Repo.ID] = true
+			c.Users++
+		}
 	}
-	c.Users, c.Repos = len(r.Users), len(repos)
+	c.Repos = len(repos)
 	switch {
 	case c.Users == 0:
 		c.Level = "unused"
@@ -263,6 +364,7 @@ func (s *Service) ListContracts(ctx context.Context, who coord.Caller,
 		return out, err
 	}
 	var records map[string]*wire.ContractRecord
+	var rows []store.ContractRow
 	var repos []string
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		if in.Repo != "" {
@@ -289,7 +391,7 @@ func (s *Service) ListContracts(ctx context.Context, who coord.Caller,
 			records = map[string]*wire.ContractRecord{}
 			return nil
 		}
-		rows, err := tx.Contracts(ctx, who.OrgID, store.ContractFilter{Keys: keys})
+		rows, err = tx.Contracts(ctx, who.OrgID, store.ContractFilter{Keys: keys})
 		records = recordsOf(rows)
 		return err
 	})
@@ -300,14 +402,26 @@ func (s *Service) ListContracts(ctx context.Context, who coord.Caller,
 		known := slices.Collect(maps.Keys(records))
 		onPage := maps.Clone(records)
 		addInFlight(ix, append(repos, want.Repos...), known, "", "", onPage)
+		addUsers(ix, "", records)
 		return nil
 	})
+	addApart(records, rows)
 	out.Items = []wire.ContractRecord{}
 	for _, r := range records {
 		out.Items = append(out.Items, *r)
 	}
 	slices.SortFunc(out.Items, func(a, b wire.ContractRecord) int { return strings.Compare(a.Key, b.Key) })
 	return out, err
+}
+
+// addApart adds the uses that nothing ties to who provides them.
+func addApart(records map[string]*wire.ContractRecord, rows []store.ContractRow) {
+	for _, c := range rows {
+		if r := records[c.Key]; c.Role == coord.Uses && !usedAt(*r, c.Repo.ID, c.Path, c.Line) {
+			r.Users = append(r.Users, wire.ContractUse{Repo: c.Repo, Path: c.Path, Line: c.Line, State: coord.UseStands, Owner: c.ChangedBy,
+				Apart: len(r.Providers) > 0})
+		}
+	}
 }
 
 // CanonicalKey leaves what it cannot read as it is: it meets nothing then.

@@ -115,7 +115,8 @@ func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path stri
 		if u, ok := by[f.Line]; ok && f.Role == coord.Uses {
 			last = &u
 		}
-		if err := SaveFact(ctx, c, repo, path, f, f.Signature, f.SignatureHash, last, false); err != nil {
+		known := store.ContractRow{Signature: f.Signature, SignatureHash: f.SignatureHash, ChangedBy: last}
+		if err := SaveFact(ctx, c, repo, path, f, known, false); err != nil {
 			return err
 		}
 	}
@@ -147,23 +148,14 @@ func membersAmong(ctx context.Context, c *ground.Change, files []wire.IndexedFil
 	return out, nil
 }
 
-// SaveFact stores what a file on the default branch provides or uses; by is who
-// changed it last, if that is known.
-func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string,
-	by *coord.User, changed bool) error {
+// SaveFact stores what a file on the default branch provides or uses: row has its
+// signature there and who changed it last, as far as that is known.
+func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, row store.ContractRow,
+	changed bool) error {
 	if c.Who.DataMode == coord.DataMetadataOnly {
-		text = nil
+		row.Signature = nil
 	}
-	row := store.ContractRow{
-		Repo:          coord.RepoName{ID: repo.ID},
-		Path:          path,
-		Key:           CanonicalKey(f.Key),
-		Role:          f.Role,
-		Signature:     text,
-		SignatureHash: hash,
-		Line:          f.Line,
-		ChangedBy:     by,
-	}
+	row.Repo, row.Path, row.Key, row.Role, row.Line = coord.RepoName{ID: repo.ID}, path, CanonicalKey(f.Key), f.Role, f.Line
 	if f.Role == coord.Uses {
 		if row.Fields = f.Fields; c.Who.DataMode == coord.DataMetadataOnly {
 			row.Fields = coord.HideFields(f.Fields)
@@ -199,11 +191,11 @@ func land(ctx context.Context, c *ground.Change, repo coord.RepoName, owner coor
 		if k.Change == coord.Removed {
 			err = c.DeleteContract(ctx, c.Who.OrgID, repo.ID, f.Path, k.Key, k.Role)
 		} else {
-			var by *coord.User
+			known := store.ContractRow{Signature: k.Signature, SignatureHash: k.SignatureHash}
 			if k.Change != coord.Same {
-				by = &owner
+				known.ChangedBy = &owner
 			}
-			err = SaveFact(ctx, c, full, f.Path, k, k.Signature, k.SignatureHash, by, k.Change == coord.Signature)
+			err = SaveFact(ctx, c, full, f.Path, k, known, k.Change == coord.Signature)
 		}
 		if err != nil {
 			return err

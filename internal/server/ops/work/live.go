@@ -38,7 +38,7 @@ func (s *Service) GetLive(ctx context.Context, who coord.Caller, in wire.GetLive
 		if err != nil {
 			return err
 		}
-		rows, err = s.contractRows(ctx, tx, who.OrgID, repo.ID, repos, nil, path)
+		rows, err = contractRows(ctx, tx, who.OrgID, repo.ID, repos, nil, path)
 		return err
 	})
 	if err != nil {

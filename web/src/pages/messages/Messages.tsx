@@ -95,7 +95,7 @@ function ConversationLink({ conversation: c, here }: { conversation: Conversatio
       <span className="grow">
         <span className="mail-title">
           <span className={c.unread_count ? "clip mail-unread" : "clip"}>{title}</span>
-          {c.about && <span className="ref">{c.about.kind === "question" ? "question" : c.about.ref}</span>}
+          {c.about && <span className="ref">{["question", "contract"].includes(c.about.kind) ? c.about.kind : c.about.ref}</span>}
         </span>
         {c.last_message && (
           <span className="clip dim mail-last">

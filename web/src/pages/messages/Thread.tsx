@@ -9,12 +9,20 @@ import { useDraft } from "../../lib/draft";
 import { useAttention, useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day, plural, senderName } from "../../lib/text";
+import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
 import { Said } from "../../ui/Markdown";
 import { Failed, Load, Loading } from "../../ui/page";
 import { useMute } from "../now/QuietMenu";
 import { useTitle } from "./title";
+
+/** The record that a message is about, which has a page. A contract goes by its repo and its key. */
+function AboutIt({ about }: { about: NonNullable<Message["about"]> }) {
+  if (about.kind !== "contract") return <Ref to={about.ref} />;
+  const cut = about.ref.indexOf("#");
+  return <Link href={contractPath(about.ref.slice(cut + 1), about.ref.slice(0, cut))}>{about.ref.slice(cut + 1)}</Link>;
+}
 
 export function Thread({ id }: { id: string }) {
   const conversation = useGet("conversations", "GET /v1/conversations/{id}", { path: { id } });
@@ -50,7 +58,7 @@ function Open({ conversation: c }: { conversation: Conversation }) {
             {c.kind === "channel" ? (c.repo ? `Channel of ${c.repo.full_name}` : "Everybody in the org") : c.participants.map((p) => p.name).join(", ")}
             {c.about && c.about.kind !== "question" && (
               <>
-                about <Ref to={c.about.ref} />
+                about <AboutIt about={c.about} />
               </>
             )}
           </div>
@@ -146,7 +154,7 @@ function Post({ message: m, newDay }: { message: Message; newDay: boolean }) {
             <span className="dim">
               <Ago at={m.created_at} />
             </span>
-            {m.about && m.about.kind !== "question" && <Ref to={m.about.ref} />}
+            {m.about && m.about.kind !== "question" && <AboutIt about={m.about} />}
           </div>
           {m.subject && (
             <b className="post-subject" dir="auto">

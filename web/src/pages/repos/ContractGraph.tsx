@@ -5,7 +5,7 @@ import { useElementSize } from "@mantine/hooks";
 import { IconArrowRight } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import type { ContractRecord, Project } from "../../api/records";
+import type { ContractRecord } from "../../api/records";
 import { plural, shortRepo } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 
@@ -15,6 +15,7 @@ interface Bond {
   provider: string;
   contracts: ContractRecord[];
   breaking: boolean;
+  apart: boolean; // no project links the two: what is not checked breaks nothing that svc tells
 }
 
 const breaks = (c: ContractRecord): boolean => c.in_flight.some((f) => f.role === "provides" && f.compatibility === "breaking");
@@ -24,10 +25,12 @@ export function bondsOf(contracts: ContractRecord[]): Bond[] {
   for (const c of contracts) {
     const provider = c.providers[0]?.repo.full_name;
     if (!provider) continue;
-    for (const user of new Set(c.users.map((u) => u.repo.full_name))) {
-      if (user === provider) continue;
+    for (const u of c.users) {
+      const user = u.repo.full_name;
+      if (user === provider || u.state === "moved") continue;
       const key = `${user}>${provider}`;
-      const bond = bonds.get(key) ?? { key, user, provider, contracts: [], breaking: false };
+      const bond = bonds.get(key) ?? { key, user, provider, contracts: [], breaking: false, apart: u.apart };
+      if (bond.contracts.at(-1) === c) continue;
       bond.contracts.push(c);
       bond.breaking ||= breaks(c);
       bonds.set(key, bond);
@@ -76,15 +79,9 @@ function route(user: Point, provider: Point): { d: string; label: Point } {
   return { d: `M${x1} ${y1} C${x1 + pull} ${y1} ${x2 - pull} ${y2} ${x2} ${y2}`, label: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 } };
 }
 
-/** Whether two repos are checked against each other: they share a project. What is not checked breaks nothing that svc
- * tells, so the graph says no more than the contract's page, a conflict and a hook do. */
-const linkedIn = (projects: Project[]) => (a: string, b: string) => projects.some((p) => [a, b].every((name) => p.repos.some((r) => r.full_name === name)));
-
-export function ContractGraph({ contracts, projects }: { contracts: ContractRecord[]; projects: Project[] }) {
-  const [bonds, apart] = useMemo(() => {
-    const [all, linked] = [bondsOf(contracts), linkedIn(projects)];
-    return [all.filter((b) => linked(b.user, b.provider)), all.filter((b) => !linked(b.user, b.provider))];
-  }, [contracts, projects]);
+export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
+  const all = useMemo(() => bondsOf(contracts), [contracts]);
+  const [bonds, apart] = [all.filter((b) => !b.apart), all.filter((b) => b.apart)];
   const { ref, width } = useElementSize();
   const [chosen, setChosen] = useState<string | null>(null);
   const bond = bonds.find((b) => b.key === chosen) ?? bonds.find((b) => b.breaking) ?? bonds[0];

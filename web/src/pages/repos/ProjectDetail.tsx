@@ -33,7 +33,7 @@ export function ProjectDetail() {
     >
       {inside.length > 0 && (
         <Section title="Contracts" pad={false}>
-          <ContractGraph contracts={inside} projects={[p]} />
+          <ContractGraph contracts={inside} />
         </Section>
       )}
       <Section title="Repos" pad={false}>

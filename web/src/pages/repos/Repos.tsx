@@ -38,9 +38,9 @@ export function Repos() {
         )
       }
     >
-      {projects.data && (contracts.data?.length ?? 0) > 0 && (repos.data?.items.length ?? 0) > 1 && (
+      {(contracts.data?.length ?? 0) > 0 && (repos.data?.items.length ?? 0) > 1 && (
         <Section title="Contracts between repos" sub="An arrow goes from a repo that uses a contract to the one that provides it." pad={false}>
-          <ContractGraph contracts={contracts.data ?? []} projects={projects.data?.items ?? []} />
+          <ContractGraph contracts={contracts.data ?? []} />
         </Section>
       )}
       <Load query={projects}>
