@@ -67,6 +67,7 @@ func (x *strangers) write(v *victim) {
 	}
 	x.must(x.call(x.mal, "POST", "/v1/repos/acme%2Fapi/index", map[string]any{"files": []wire.IndexedFile{{Path: "index/" + hostilePath,
 		Language: hostileLanguage, Contracts: x.facts("i.go", "indexed", coord.Same).Files[0].Contracts}}}, nil, nil))
+	x.uses("own/uses.go", "uses/"+hostilePath)
 	v.hears(wire.HookRequest{Event: wire.HookPreEdit, Paths: []string{hostilePath}}) // a conflict with the claim
 	v.hears(wire.HookRequest{Event: wire.HookPreEdit, Paths: []string{"locked.go"}})
 
@@ -75,7 +76,8 @@ func (x *strangers) write(v *victim) {
 	given := x.declares(&agent{person: x.mal.person, name: "mal2", session: x.mal.session}, "shared", "given.go")
 	x.must(x.call(x.mal, "PATCH", "/v1/intents/"+given, map[string]any{"note": hostile("note")}, nil, nil))
 	x.must(x.call(x.mal, "POST", "/v1/intents/"+given+"/handoff", map[string]any{"to": v.me.Email, "note": hostile("handoff")}, nil, nil))
-	for _, to := range []string{"user:" + v.me.Email, "channel:team", "channel:acme/api", "intent:INT-1", "channel:" + x.far.repo} {
+	for _, to := range []string{"user:" + v.me.Email, "channel:team", "channel:acme/api", "intent:INT-1", "channel:" + x.far.repo,
+		"contract:acme/api#" + hostileRoute} {
 		x.must(x.call(x.mal, "POST", "/v1/messages", map[string]any{"to": to, "subject": hostile("subject"), "body": hostile("body"),
 			"requires_ack": true, "session_id": x.mal.session}, nil, nil))
 	}
@@ -112,6 +114,19 @@ func (x *strangers) write(v *victim) {
 	x.pool["question"] = []any{q.ID}
 	x.pool["intent"] = []any{held, shared, given, "INT-1", "INT-99", "x). " + canary}
 	x.pool["depends_on"] = []any{[]string{held}}
+}
+
+// uses has files use a stranger's contract, of which a stranger's work takes the last off it.
+func (x *strangers) uses(paths ...string) {
+	use := coord.ContractFacts{Key: hostileRoute, Role: coord.Uses, Change: coord.Same, Compatibility: coord.Compatible, Line: 3}
+	var files []wire.IndexedFile
+	for _, p := range paths {
+		files = append(files, wire.IndexedFile{Path: p, Contracts: []coord.ContractFacts{use}})
+	}
+	x.must(x.call(x.mal, "POST", "/v1/repos/acme%2Fapi/index", map[string]any{"files": files}, nil, nil))
+	use.Change = coord.Removed
+	x.event(x.mal, wire.HookRequest{Event: wire.HookPostEdit, Paths: paths[len(paths)-1:], Analysis: &coord.Analysis{Files: []coord.FileFacts{{
+		Path: paths[len(paths)-1], Status: coord.FileModified, Language: "go", Parsed: true, Contracts: []coord.ContractFacts{use}}}}})
 }
 
 // forge has the strangers' git host tell of a merge request and a push, with
