@@ -45,7 +45,7 @@ type ContractUse struct {
 	Path     string            `json:"path" peer:"line"`
 	Line     int               `json:"line"`
 	State    coord.UseState    `json:"state" doc:"fails, may_fail or fits where a change of the contract breaks those who use it; moving where work on the file leaves the old form; moved where merged work of the last two weeks left it"`
-	Probable bool              `json:"probable" doc:"Only a text, or a route but for what stands before it, tells of it"`
+	Probable bool              `json:"probable" doc:"Found by a text alone, or by a route that differs in what stands before it"`
 	Apart    bool              `json:"apart" doc:"No project links its repo with one that provides the contract, so it is not checked"`
 	Owner    *coord.User       `json:"owner" doc:"Who is at work on the file, else who changed the line last; null if that is not known"`
 	By       *coord.User       `json:"by" doc:"Who moves it off the old form, or moved it; null otherwise, as are the next three"`
