@@ -456,7 +456,7 @@ func (e *extractor) atMark(m *outline.Mark) {
 
 // applies tells whether a rule can hold in a file that has what it needs.
 func applies(r *rules.Rule, o *outline.File) bool {
-	if r.File != nil && !r.File().MatchString(o.Path) {
+	if !r.Covers(o.Path) {
 		return false
 	}
 	return len(r.Exports) == 0 || slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) || made().Match(o.Source)

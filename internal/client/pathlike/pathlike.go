@@ -8,6 +8,7 @@ package pathlike
 
 import (
 	"strings"
+	_ "text/tabwriter" // so that it is initialised late: see verdict
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"

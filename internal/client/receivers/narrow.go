@@ -2,10 +2,10 @@ package receivers
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // narrowed is what the code around a place says that a name is there: the case
@@ -25,13 +25,13 @@ func (r *Reader) narrowed(o *outline.File, b []byte, word string, at, scope int)
 
 // question reads how a language asks for the type of a name.
 func question(pattern string) func(head []byte, word string) string {
-	re := regexp.MustCompile(pattern)
+	re := lazy.Regexp(pattern)
 	return func(head []byte, word string) string {
 		// Only where every answer but yes leads elsewhere.
 		if bytes.Contains(head, []byte("||")) || bytes.Contains(head, []byte(" or ")) {
 			return ""
 		}
-		for _, m := range re.FindAllSubmatch(head, -1) {
+		for _, m := range re().FindAllSubmatch(head, -1) {
 			if string(m[1]) == word {
 				return string(m[2])
 			}

@@ -184,14 +184,14 @@ func (r *Repo) matchedPrefix(file, framework string, m *rules.Matcher) string {
 
 func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
 	files := slices.DeleteFunc(slices.Clone(r.files.Ending(path.Ext(file))), func(f string) bool {
-		return rules.TestPath(f) || !slices.ContainsFunc(asked, func(x *rules.Rule) bool { return x.File == nil || x.File().MatchString(f) })
+		return rules.TestPath(f) || !slices.ContainsFunc(asked, func(x *rules.Rule) bool { return x.Covers(f) })
 	})
 	slices.SortStableFunc(files, func(a, b string) int {
 		return boolInt(strings.HasPrefix(b, root)) - boolInt(strings.HasPrefix(a, root))
 	})
 	for _, f := range files[:min(len(files), maxLookedAt)] {
 		for _, x := range asked {
-			if x.File != nil && !x.File().MatchString(f) {
+			if !x.Covers(f) {
 				continue
 			}
 			found := x.Match().FindSubmatch(r.files.Text(f))

@@ -29,6 +29,7 @@ type Rule struct {
 	Then      Expr       // after it: a method
 	Under     Expr       // before it: a prefix
 	File      Expr
+	within    string // what all paths have that File matches; of svc's own rules
 	Needs     []string
 	Options   Options
 }
@@ -88,6 +89,9 @@ func Load(lang string) (*Matcher, error) {
 		some, err := parse(file, lines, false) // a test holds them to it
 		if err != nil {
 			return nil, err
+		}
+		for _, r := range some {
+			r.within = beginning(r.Options.Get("file"))
 		}
 		rules = append(rules, some...)
 	}
@@ -172,6 +176,24 @@ func parseRule(framework string, needs []string, l Line) *Rule {
 		r.Fields = append(r.Fields, strings.Split(names, "|"))
 	}
 	return r
+}
+
+// Covers tells whether a rule is about a file of such a path. To compile the
+// expressions of all rules costs more than to read a small file, and few files
+// lie in the folders that they name.
+func (r *Rule) Covers(file string) bool {
+	return r.File == nil || strings.Contains(file, r.within) && r.File().MatchString(file)
+}
+
+// beginning is the plain text that an expression for paths begins with. It is
+// for svc's own, which have no alternatives but in brackets: a test holds that.
+func beginning(expr string) string {
+	expr = strings.TrimPrefix(strings.TrimPrefix(expr, "(?:^|/)"), "(^|/)")
+	end := strings.IndexFunc(expr, func(c rune) bool { return c != '/' && (c < 'a' || c > 'z') })
+	if end < 0 || strings.IndexByte("?*{", expr[end]) >= 0 {
+		return ""
+	}
+	return expr[:end]
 }
 
 func (m *Matcher) add(r *Rule) {

@@ -3,6 +3,7 @@ package rules
 import (
 	"os"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -145,5 +146,42 @@ func TestNamesOfFiles(t *testing.T) {
 		if got := IsExternal(url); got != want {
 			t.Errorf("%s: external: %v, want %v", url, got, want)
 		}
+	}
+}
+
+// What a path must have before its expression is compiled is what the
+// expression asks of every path.
+func TestWhatARuleAsksOfAPathFirst(t *testing.T) {
+	folders, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, folder := range folders {
+		if !folder.IsDir() {
+			continue
+		}
+		m, err := Load(folder.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range m.Rules {
+			if r.within == "" {
+				continue
+			}
+			seen++
+			parsed, err := syntax.Parse(r.Options.Get("file"), syntax.Perl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parsed.Op != syntax.OpConcat || !slices.ContainsFunc(parsed.Sub, func(one *syntax.Regexp) bool {
+				return one.Op == syntax.OpLiteral && one.Flags&syntax.FoldCase == 0 && strings.Contains(string(one.Rune), r.within)
+			}) {
+				t.Errorf("%s:%d: not every path that %s matches has %q", r.Framework, r.Line, r.Options.Get("file"), r.within)
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d rules name a folder", seen)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	_ "text/tabwriter" // so that it is initialised late: see verdict
 
 	"github.com/rogpeppe/go-internal/diff"
 )

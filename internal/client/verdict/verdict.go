@@ -8,6 +8,10 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	// It comes after net/http in the order of initialising, and with it all
+	// that imports it: by then a hook that reads no code is over. See
+	// cmd/svc/internal/early.
+	_ "text/tabwriter"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
