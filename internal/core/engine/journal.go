@@ -94,6 +94,25 @@ func (w *Worker) Exclusive() bool {
 	return slices.ContainsFunc(w.Claims, func(c coord.Claim) bool { return c.Mode == coord.Exclusive })
 }
 
+// Claimed returns a copy of what refuses an edit by itself: exclusive claims,
+// with what people accepted, and the rules. Nobody changes it.
+func (ix *Index) Claimed() *Index {
+	out := New()
+	for id, r := range ix.repos {
+		out.SetPolicy(id, r.rules)
+		out.SetDemoted(id, r.demoted)
+	}
+	for _, at := range ix.workers {
+		if w := ix.slots[at].w; w.Exclusive() {
+			out.PutWorker(w)
+		}
+	}
+	for _, s := range ix.suppressed {
+		out.Suppress(s)
+	}
+	return out
+}
+
 // Hardened reports whether more than exclusive claims can refuse an edit in a
 // repo: its policy has raised another kind of conflict, or wants an intent.
 func (ix *Index) Hardened(repoID string) bool {

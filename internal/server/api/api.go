@@ -266,7 +266,7 @@ func (a *API) admitted(ctx context.Context, op *Op, who *coord.Caller, decode fu
 // admit counts a call among those of its caller: at once, or, if it may be about
 // an edit, when its input has told. leave ends it.
 func (a *API) admit(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (_ func(any) error, leave func(), err error) {
-	if !op.mayDecide() {
+	if !op.MayDecide() {
 		leave, err = a.gate.admit(who, op.ClassOf(nil))
 		return decode, leave, err
 	}

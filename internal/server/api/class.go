@@ -38,8 +38,8 @@ func (c Class) String() string {
 // asking are the events of a hook that ask and record nothing.
 var asking = []wire.HookEvent{wire.HookPreEdit, wire.HookPreShell, wire.HookPrePush}
 
-// mayDecide reports whether a call of op may be about an edit, as its input says.
-func (op Op) mayDecide() bool {
+// MayDecide reports whether a call of op may be about an edit, as its input says.
+func (op Op) MayDecide() bool {
 	return op.Class == Deciding || op.Run.Input == reflect.TypeFor[wire.EvaluateHook]()
 }
 

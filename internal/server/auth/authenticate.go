@@ -24,6 +24,8 @@ const (
 const (
 	cacheFor   = time.Second      // how stale a token's standing may be on another replica
 	touchEvery = 60 * time.Second // how often last_used_at is written
+	trustFor   = 5 * time.Minute  // how long a token is believed if the database does not say, to decide on an edit
+	askFor     = 100 * time.Millisecond
 )
 
 // An Authenticator tells who sent a request.
@@ -58,25 +60,27 @@ var errToken = problem.Newf(problem.Unauthorized,
 
 var errSignedOut = problem.Newf(problem.Unauthorized, "you are signed out; sign in again")
 
-// Caller tells who sent r: by bearer token if there is one, else by cookie.
-func (a *Authenticator) Caller(r *http.Request) (coord.Caller, error) {
+// Caller tells who sent r: by bearer token if there is one, else by cookie. For
+// whoever is about to edit, an answer that comes late is none: if the database
+// is silent, a token is believed that was good of late.
+func (a *Authenticator) Caller(r *http.Request, editing bool) (coord.Caller, error) {
 	ctx, step := trail.In(r.Context(), trail.Authentication)
 	defer step.End()
-	who, err := a.caller(ctx, r)
+	who, err := a.caller(ctx, r, editing)
 	if err == nil {
 		trail.Of(ctx).By(who.OrgID, who.UserID, who.TokenID)
 	}
 	return who, err
 }
 
-func (a *Authenticator) caller(ctx context.Context, r *http.Request) (coord.Caller, error) {
+func (a *Authenticator) caller(ctx context.Context, r *http.Request, editing bool) (coord.Caller, error) {
 	header := r.Header.Get("Authorization")
 	if header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return coord.Caller{}, errToken
 		}
-		return a.byToken(ctx, strings.TrimSpace(token))
+		return a.byToken(ctx, strings.TrimSpace(token), editing)
 	}
 	cookie, err := r.Cookie(a.CookieName())
 	if err != nil {
@@ -85,7 +89,7 @@ func (a *Authenticator) caller(ctx context.Context, r *http.Request) (coord.Call
 	return a.byCookie(ctx, r, cookie.Value)
 }
 
-func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller, error) {
+func (a *Authenticator) byToken(ctx context.Context, token string, editing bool) (coord.Caller, error) {
 	key := sum(token)
 	now := time.Now()
 	a.mu.Lock()
@@ -96,26 +100,38 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 		if !WellFormed(token) {
 			return coord.Caller{}, errToken
 		}
-		var c *coord.Caller
-		var expires *coord.Time
-		err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
-			c, expires, err = tx.CallerByToken(ctx, HashOf(token))
-			return err
-		})
-		if err != nil {
+		believed := ok && editing && now.Before(e.until.Add(trustFor))
+		c, expires, err := a.read(ctx, token, believed)
+		switch {
+		case err != nil && believed && ctx.Err() == nil:
+		case err != nil:
 			return coord.Caller{}, err
-		}
-		if c == nil {
+		case c == nil:
 			return coord.Caller{}, errToken
+		default:
+			e = entry{*c, expires, now.Add(cacheFor)}
+			a.remember(key, e, changes)
 		}
-		e = entry{*c, expires, now.Add(cacheFor)}
-		a.remember(key, e, changes)
 	}
 	if e.expires != nil && *e.expires <= a.store.Now() {
 		return coord.Caller{}, errToken
 	}
 	a.noteUse(e.caller.TokenID)
 	return e.caller, nil
+}
+
+// read asks the database whose a token is, not for long if it can do without.
+func (a *Authenticator) read(ctx context.Context, token string, briefly bool) (c *coord.Caller, expires *coord.Time, err error) {
+	if briefly {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, askFor)
+		defer cancel()
+	}
+	err = a.store.Read(ctx, func(tx *store.Tx) (err error) {
+		c, expires, err = tx.CallerByToken(ctx, HashOf(token))
+		return err
+	})
+	return c, expires, err
 }
 
 // remember keeps what was read, unless a standing changed meanwhile: it may

@@ -72,6 +72,20 @@ func (j *journal) watch(ix *engine.Index, seq int64, fn func() error) error {
 	return err
 }
 
+// any reports whether something that changed at an event is of a kind; if it
+// cannot tell, it may be.
+func (j *journal) any(at int64, is func(engine.Note) bool) bool {
+	if j.from >= at {
+		return true
+	}
+	for i := len(j.notes) - 1; i >= 0 && j.notes[i].seq == at; i-- {
+		if is(j.notes[i].Note) {
+			return true
+		}
+	}
+	return false
+}
+
 // restart begins anew: what there was before cannot be compared.
 func (j *journal) restart(seq int64) {
 	j.epoch, j.from, j.notes = uuid.NewString(), seq, nil

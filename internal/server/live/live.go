@@ -56,8 +56,9 @@ type org struct {
 	sure    atomic.Int64  // up to which event it is certain that these are in the log
 	stale   atomic.Bool
 	places  places
-	copied  journal      // what changed of late, for who keeps a copy
-	checked atomic.Int64 // when seq was last compared with the log, Unix ms
+	copied  journal                      // what changed of late, for who keeps a copy
+	claimed atomic.Pointer[engine.Index] // of ix, for who cannot wait for its lock: see Remembered
+	checked atomic.Int64                 // when seq was last compared with the log, Unix ms
 }
 
 // New returns an empty Set on s.
@@ -312,6 +313,9 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	}
 	o.places.forgetBy(events)
 	o.seq, o.newest = last, newest
+	if old := o.claimed.Load(); old == nil || o.copied.any(last, func(n engine.Note) bool { return refuses(n, old, o.ix) }) {
+		o.claimed.Store(o.ix.Claimed())
+	}
 	return nil
 }
 
@@ -322,6 +326,7 @@ func (o *org) reload(ctx context.Context, tx *store.Tx, last int64) error {
 		return err
 	}
 	o.ix, o.seq, o.newest = ix, last, newest
+	o.claimed.Store(ix.Claimed())
 	o.copied.restart(last)
 	o.places.forget(func(*Place) bool { return true })
 	return nil

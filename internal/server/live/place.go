@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -27,7 +28,8 @@ type SessionKey struct{ User, Tool, External, Remotes string }
 type places struct {
 	mu   sync.Mutex
 	at   map[SessionKey]*Place
-	seen int // how often something was forgotten
+	last map[SessionKey]*Place // as they were last read, forgotten or not: see Remembered
+	seen int                   // how often something was forgotten
 }
 
 // maxPlaces bounds what is remembered of one org.
@@ -72,7 +74,39 @@ func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, ke
 		}
 		o.places.at[key] = p
 	}
+	if o.places.last == nil || len(o.places.last) >= maxPlaces {
+		o.places.last = map[SessionKey]*Place{}
+	}
+	o.places.last[key] = p
 	return p, nil
+}
+
+// Remembered returns the claims that refuse edits and the place of a session as
+// this replica last read them, and how long ago it last asked the database: for
+// a decision that cannot wait for it any longer. It takes no lock that anybody
+// holds who waits for the database. A nil Place means that it knows too little.
+func (s *Set) Remembered(orgID string, key SessionKey) (*engine.Index, *Place, time.Duration) {
+	o := s.org(orgID)
+	ix := o.claimed.Load()
+	o.places.mu.Lock()
+	defer o.places.mu.Unlock()
+	at := o.places.last[key]
+	if ix == nil || at == nil {
+		return nil, nil, 0
+	}
+	return ix, at, time.Since(time.UnixMilli(o.checked.Load()))
+}
+
+// refuses reports whether what changed of an index may refuse an edit, or did.
+func refuses(n engine.Note, before, now *engine.Index) bool {
+	switch n.Kind {
+	case engine.NoteWorker:
+		w := now.Worker(n.Key)
+		return w != nil && w.Exclusive() || before.Worker(n.Key) != nil
+	case engine.NoteAccepted, engine.NoteRules:
+		return true
+	}
+	return false
 }
 
 // place returns what is remembered of a session, and as of when; not ok means

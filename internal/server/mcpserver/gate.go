@@ -91,7 +91,7 @@ func (s *Server) caller(r *http.Request) (coord.Caller, error) {
 	if r.Header.Get("Authorization") == "" {
 		return coord.Caller{}, problem.Newf(problem.Unauthorized, "a token is needed: run svc login, or send Authorization: Bearer svc_...")
 	}
-	who, err := s.auth.Caller(r)
+	who, err := s.auth.Caller(r, false)
 	if err != nil {
 		return who, err
 	}

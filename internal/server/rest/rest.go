@@ -107,7 +107,7 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 // caller tells who sent r. Nobody is asked at a public door.
 func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error) {
 	if op.Door != api.Public {
-		if who, err = s.auth.Caller(r); err != nil {
+		if who, err = s.auth.Caller(r, op.MayDecide()); err != nil {
 			return who, err
 		}
 	}

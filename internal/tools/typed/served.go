@@ -122,6 +122,12 @@ func (s *served) unpack(dir, id string, looking *session) error {
 			return err
 		}
 	}
+	if s.id == "c" {
+		flags := strings.Join(strings.Fields(cc)[1:], "\n")
+		if err := os.WriteFile(filepath.Join(dir, "compile_flags.txt"), []byte(flags), 0o600); err != nil {
+			return err
+		}
+	}
 	modules := filepath.Join(dir, "node_modules")
 	if _, err := os.Lstat(modules); err != nil {
 		return os.Symlink(filepath.Join(s.tools, "node_modules"), modules)
@@ -304,6 +310,9 @@ func (s *served) definitions(server *session, base string, words map[string]bool
 	}
 	sort.Strings(all)
 	s.chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if err := s.openAll(server); err != nil {
+		return nil, err
+	}
 	looked := map[string]bool{}
 	for _, w := range all[:min(len(all), maxLooked)] {
 		list, err := s.git("", "grep", "-lE", "-e", `(def|class|function|interface|type|enum|const|let|struct|define) +`+w+`\b|`+
@@ -332,6 +341,26 @@ func (s *served) definitions(server *session, base string, words map[string]bool
 		}
 	}
 	return out, nil
+}
+
+// openAll has a server read all files that finds uses only in those it has open,
+// as clangd does without a database of how each is compiled.
+func (s *served) openAll(server *session) error {
+	if s.id != "c" {
+		return nil
+	}
+	for _, file := range slices.Sorted(maps.Keys(s.there[s.base])) {
+		if ext := path.Ext(file); ext != ".c" && ext != ".h" {
+			continue
+		}
+		if err := server.open(file, s.id); err != nil {
+			return err
+		}
+		if _, err := server.symbols(file); err != nil { // it has read it when it answers
+			return err
+		}
+	}
+	return nil
 }
 
 func isTest(file string) bool {

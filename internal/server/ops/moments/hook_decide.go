@@ -3,8 +3,10 @@ package moments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -20,12 +22,13 @@ import (
 // hookDecide answers whether an edit may go on. What is allowed, as most edits
 // are, costs a look at the session's row and at memory, and writes nothing.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
+	began := time.Now()
 	p, known, err := s.lookUp(ctx, e)
 	if err != nil {
-		return unsure(ctx, err)
+		return s.unsure(ctx, e, err)
 	}
 	if !known || e.FailOpens > 0 || e.StaleWrites > 0 { // which is to be written down
-		return s.hookAnswer(ctx, e)
+		return s.inTime(ctx, e, began)
 	}
 	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
 	reply := ruling.Allowed()
@@ -50,21 +53,72 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	if err != nil || free {
 		return reply, err
 	}
-	return s.hookAnswer(ctx, e)
+	return s.inTime(ctx, e, began)
 }
 
-// unsure answers an edit about which the database could not be asked in time.
-// It goes on, since a service that is down must not keep anybody from working,
-// and its agent is told that nobody looked.
-func unsure(ctx context.Context, err error) (wire.HookReply, error) {
+// inTime is hookAnswer for an agent that does not wait long. Its write may take
+// longer, and is then carried out after the answer.
+func (s *Service) inTime(ctx context.Context, e *hookEvent, began time.Time) (wire.HookReply, error) {
+	type answer struct {
+		reply wire.HookReply
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+		defer cancel()
+		reply, err := s.hookAnswer(ctx, e)
+		done <- answer{reply, err}
+	}()
+	late := time.NewTimer(s.Doubt - time.Since(began))
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a.reply, a.err
+	case <-ctx.Done():
+		return wire.HookReply{}, ctx.Err()
+	case <-late.C:
+		return s.fromMemory(e), nil
+	}
+}
+
+// recordFor is how long the record of an answer is tried for.
+const recordFor = 15 * time.Second
+
+// unsure answers an edit about which the database could not be asked.
+func (s *Service) unsure(ctx context.Context, e *hookEvent, err error) (wire.HookReply, error) {
 	var p *problem.Error
 	if ctx.Err() != nil || !errors.As(err, &p) || p.Kind != problem.Unavailable {
 		return wire.HookReply{}, err
 	}
+	return s.fromMemory(e), nil
+}
+
+// fromMemory answers an edit when the database does not, in time. What is known
+// to be claimed is refused. Else it goes on, since a service that is down must
+// not keep anybody from working, and its agent is told that nobody looked.
+func (s *Service) fromMemory(e *hookEvent) wire.HookReply {
 	reply := ruling.Allowed()
+	if ix, at, age := s.Live.Remembered(e.who.OrgID, e.key()); at != nil {
+		reply.SessionID, reply.IndexVersion = &at.Session.ID, at.Repo.IndexVersion
+		edit := editOf(e, work.Place{Repo: at.Repo, Session: &at.Session}.Worker(ix, e.who), &at.Session, s.Store.Now())
+		reason := ""
+		if d := engine.Decide(ix, edit); d.Action == engine.Block {
+			reason = d.Reason
+		} else if g := engine.Guard(ix, edit, ruling.SweepsOf(e.HookRequest)); g.Action == engine.Block {
+			reason = g.Reason
+		}
+		if reason != "" {
+			if age > 2*time.Second { // less is no news: the database is slow
+				reason += fmt.Sprintf(" This is as of %d seconds ago: svc's database does not answer.", int(age.Seconds()))
+			}
+			ruling.Refuse(&reply, reason)
+			return reply
+		}
+	}
 	reply.Unchecked = wire.UncheckedDatabase
 	reply.InjectContext = "svc could not check this edit: its database did not answer in time. Others may be at work in the same place."
-	return reply, nil
+	return reply
 }
 
 // editOf returns what an event of a session is about to write.

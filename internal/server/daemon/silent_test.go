@@ -1,0 +1,74 @@
+package daemon_test
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// lineTo puts a line between a service and PostgreSQL.
+func lineTo(t *testing.T, dsn string) (line *badline.Line, through string) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err = badline.New(u.Host); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(line.Close)
+	u.Host = line.Addr
+	return line, u.String()
+}
+
+// While its database is silent the service refuses what it knows to be claimed,
+// and says how old that is; of the rest it says that nobody looked. Both in the
+// time that an agent waits.
+func TestASilentDatabaseFreesNoClaim(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
+	a, b := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+	x.Must(a.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": a.Session,
+		"scope": map[string]any{"paths": []string{"auth.go"}}}, nil)
+	edit := func(path string) wire.HookReply {
+		return x.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{path}})
+	}
+	for range 2 { // the second finds a session that is known
+		if r := edit("other.go"); r.Decision != wire.Allow || r.Unchecked != "" {
+			t.Fatalf("a free file: %+v", r)
+		}
+	}
+	x.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+	line.Silence(true)
+	var reported sync.WaitGroup
+	reported.Go(func() { // it waits with the index in hand
+		x.Hook(a, wire.HookPostEdit, map[string]any{"paths": []string{"mine.go"}})
+	})
+	await.True(t, "that it is said how old the answer is", func() bool { // longer than a token is remembered for
+		r := edit("auth.go")
+		if r.Decision != wire.Block || !strings.Contains(r.Reason, "claimed auth.go exclusively") {
+			t.Fatalf("a claimed file: %+v", r)
+		}
+		old := strings.Contains(r.Reason, "seconds ago: svc's database does not answer")
+		if r := edit("other.go"); r.Decision != wire.Allow || old && r.Unchecked != wire.UncheckedDatabase {
+			t.Fatalf("a free file: %+v", r)
+		}
+		return old
+	})
+	line.Silence(false)
+	reported.Wait()
+	await.True(t, "that it is checked again", func() bool {
+		r := edit("auth.go")
+		return r.Decision == wire.Block && len(r.Conflicts) == 1 && !strings.Contains(r.Reason, "seconds ago")
+	})
+}
