@@ -41,7 +41,7 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 		}
 		p.losses(group)
 		p.dependency(group)
-		p.sameTitle()
+		p.sameTask(group)
 		for _, d := range p.drafts {
 			if f, ok := p.finish(ix, d); ok {
 				out = append(out, f)

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"strings"
+	"maps"
+	"slices"
 	"sync"
-	"unicode"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 )
 
 // Detect returns everything that a live worker collides with.
@@ -110,45 +111,63 @@ func sameTicket(ix *Index, w *Worker) []Finding {
 	return out
 }
 
-// sameTitle finds intents whose scopes meet and whose titles say nearly the
-// same. Drafts are left out: their titles are their owner's alone.
-func (p *pairing) sameTitle() {
+// sameTask finds intents whose scopes meet and that are one task by what their
+// titles and plans say. Drafts are left out: their words are their owner's alone.
+func (p *pairing) sameTask(hits []*hit) {
 	a, b := p.self.Intent, p.other.Intent
 	if a == nil || b == nil || a.Status == coord.IntentDraft || b.Status == coord.IntentDraft || p.self.Repo.ID != p.other.Repo.ID ||
 		len(p.drafts) == 0 || kin(p.self, p.other) {
 		return
 	}
-	if !similar(a.Title, b.Title) {
+	all := alike.Ground{Common: 1000, Less: 1000}
+	if alike.Score(a.Task, b.Task, all) < alike.Enough || alike.Score(a.Task, b.Task, p.ground(hits)) < alike.Enough {
 		return
 	}
 	d := p.draft(coord.DuplicateWork, "", titleReason)
-	title := coord.Evidence{Via: coord.ViaClaim, Detail: str("nearly the same title and scope")}
+	title := coord.Evidence{Via: coord.ViaClaim, Detail: str("nearly the same title, plan and scope")}
 	d.add(&evidence{key: "title", item: title}, &evidence{key: "title", item: title})
 }
 
-// similar reports whether two titles share at least four fifths of their
-// words, of which there must be some.
-func similar(a, b string) bool {
-	x, y := words(a), words(b)
-	common := 0
-	for w := range x {
-		if y[w] {
-			common++
+// ground tells how much of what both sides work on is the same.
+func (p *pairing) ground(hits []*hit) alike.Ground {
+	var met [2]map[string]bool
+	met[0], met[1] = map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
+	for _, h := range hits {
+		for side, it := range []item{h.ours, h.theirs} {
+			if place := placeOf(it); place != "" {
+				met[side][place], names[place] = true, true
+			}
 		}
 	}
-	all := len(x) + len(y) - common
-	return common >= 2 && common*5 >= all*4
+	sizes := [2]int{max(len(met[0]), places(p.ix, p.self)), max(len(met[1]), places(p.ix, p.other))}
+	n := min(len(met[0]), len(met[1]))
+	if n == 0 {
+		return alike.Ground{}
+	}
+	return alike.Ground{Common: n * 1000 / (sizes[0] + sizes[1] - n), Less: n * 1000 / min(sizes[0], sizes[1]), Names: slices.Sorted(maps.Keys(names))}
 }
 
-func words(title string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		// Short words say little, but numbers tell tasks apart.
-		if len(w) > 2 || strings.ContainsFunc(w, unicode.IsDigit) {
-			out[w] = true
+// placeOf names the files or definitions that an item is about, "" if none.
+func placeOf(it item) string {
+	if it.claim != nil && it.claim.Kind != coord.ClaimContract {
+		return it.claim.Selector
+	}
+	return it.file()
+}
+
+// places counts the files and definitions that somebody works on.
+func places(ix *Index, w *Worker) int {
+	all := map[string]bool{}
+	for i := range w.Claims {
+		if c := &w.Claims[i]; c.Kind != coord.ClaimContract && c.Mode != coord.Wanted {
+			all[c.Selector] = true
 		}
 	}
-	return out
+	for _, c := range ix.Changes(w.ID) {
+		all[c.Facts.Path] = true
+	}
+	return len(all)
 }
 
 // rebase finds merged work that touches the same lines or definitions as the

@@ -16,6 +16,7 @@ package engine
 
 import (
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 )
 
 // A Worker is live work: an intent with its sessions, or a session that has
@@ -41,7 +42,8 @@ type Worker struct {
 type Intent struct {
 	Number      int
 	Status      coord.IntentStatus
-	Title       string // compared with others; put into words for its own person only
+	Title       string     // put into words for its own person only
+	Task        alike.Task // title and plan, to be compared with others
 	DependsOn   []string
 	ExternalRef *coord.ExternalRef
 }

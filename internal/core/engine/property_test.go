@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -46,11 +47,8 @@ func randomWorker(r *rand.Rand) *engine.Worker {
 	w := &engine.Worker{ID: fmt.Sprint("w", n), Repo: repoName([]string{"r1", "r1", "r2"}[n%3]), User: user(pick(r, []string{"ana", "bob"})),
 		Since: coord.Time(r.IntN(4)), Lineages: []string{fmt.Sprint("l", n%5)}}
 	if n%2 == 0 {
-		w.Intent = &engine.Intent{
-			Number: n,
-			Status: coord.IntentActive,
-			Title:  pick(r, []string{"Add a login page", "Add login page now", "Other"}),
-		}
+		title := pick(r, []string{"Add a login page", "Add login page now", "Other"})
+		w.Intent = &engine.Intent{Number: n, Status: coord.IntentActive, Title: title, Task: alike.Of(title, "")}
 		if r.IntN(3) == 0 {
 			w.Intent.DependsOn = []string{coord.IntentRef(1 + r.IntN(6))}
 		}

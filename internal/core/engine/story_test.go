@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 // lines between ---- and the next empty line or command are the answer.
 //
 //	intent INT-1 ana at=0 branch=api mode=exclusive paths=src/**,b.go symbols=a.go#F contracts="http:GET /x"
-//	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
+//	       depends=INT-2 ticket=ABC-1 title="..." plan="..." status=draft lineage=l1 copy=w1 repo=web
 //	       has=res:env:staging (a resource)
 //	       wants=a.go (refused before, or a resource that somebody else has) gone=10 (its last session ended) from=dan (who handed it over)
 //	session s1 bob ...            work without an intent
@@ -338,6 +339,7 @@ func (s *story) worker(args []string, kv map[string]string) *engine.Worker {
 			Number:    n,
 			Status:    coord.IntentStatus(or(kv["status"], "active")),
 			Title:     kv["title"],
+			Task:      alike.Of(kv["title"], kv["plan"]),
 			DependsOn: list(kv["depends"]),
 		}
 		if ticket := kv["ticket"]; ticket != "" {

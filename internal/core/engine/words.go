@@ -88,7 +88,7 @@ var sentences = sync.OnceValue(func() map[coord.ConflictKind]map[reason]string {
 			linesUnknown:  "{Holder} and {challenger} both changed {entered}, in too many places to tell whether git can merge them."},
 		coord.DuplicateWork: {
 			plainReason: "{Holder} and {challenger} name the same ticket, so both may be doing the same work.",
-			titleReason: "{Holder} and {challenger} have nearly the same title and scope, so both may be doing the same work."},
+			titleReason: "{Holder} and {challenger} have nearly the same task by title, plan and scope, so both may be doing the same work."},
 		coord.RebaseNeeded: {
 			plainReason: "{Holder} merged a change of {path}{ago} that touches the same definitions as {c:edit}, which started from an " +
 				"older version.",

@@ -124,6 +124,10 @@ func plain(r rune) rune {
 var common = set(`a an and are as at be by can do does for from has have how i if in is it its me my no not of on or our
 	so that the their them then there they this to up was we were what when where which who why will with you your`)
 
+// Common reports whether a word, as Words has it, tells texts apart as good as
+// never.
+func Common(word string) bool { return common[word] }
+
 func set(words string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(words) {

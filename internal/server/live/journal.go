@@ -280,7 +280,7 @@ func valueOf(ix *engine.Index, n engine.Note) any {
 		}
 		if w.Intent != nil && w.Intent.Status == coord.IntentDraft { // its title is its owner's alone
 			mute, intent := *w, *w.Intent
-			intent.Title, mute.Intent = "", &intent
+			intent.Title, intent.Task, mute.Intent = "", nil, &intent
 			return &mute
 		}
 		return w

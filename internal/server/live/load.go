@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -264,7 +265,8 @@ func SuppressionOf(c store.Lasting) (engine.Suppression, bool) {
 // IntentWorker returns an intent with its sessions as the engine sees it.
 func IntentWorker(i store.IntentRow, sessions []store.SessionRow) *engine.Worker {
 	w := &engine.Worker{ID: i.ID, Repo: i.Repo, User: i.Owner, Since: i.CreatedAt,
-		Intent: &engine.Intent{Number: i.Number, Status: i.Status, Title: i.Title, DependsOn: i.DependsOn, ExternalRef: i.ExternalRef},
+		Intent: &engine.Intent{Number: i.Number, Status: i.Status, Title: i.Title, DependsOn: i.DependsOn, ExternalRef: i.ExternalRef,
+			Task: alike.Of(i.Title, said(i.Summary)+" "+said(i.PlanMD))},
 		Claims: ClaimsOf(i)}
 	if i.Branch != nil {
 		w.Branch = *i.Branch
@@ -290,6 +292,13 @@ func IntentWorker(i store.IntentRow, sessions []store.SessionRow) *engine.Worker
 		addSession(w, s)
 	}
 	return w
+}
+
+func said(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // SessionWorker returns a session without an intent as the engine sees it.

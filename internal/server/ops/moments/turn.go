@@ -44,7 +44,7 @@ func (h *hook) conflictNews(ctx context.Context) error {
 	for i := range findings {
 		f := &findings[i]
 		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
-		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() && f.Kind != coord.RebaseNeeded {
+		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() && !toldAsInfo(f.Kind) {
 			continue
 		}
 		row := h.found[at]
@@ -61,6 +61,10 @@ func (h *hook) conflictNews(ctx context.Context) error {
 	}
 	return h.TurnsTold(ctx, h.session.ID)
 }
+
+// toldAsInfo reports whether agents hear of a kind whose severity is info: what
+// there is to do about it, only they can do, and no edit is warned of it.
+func toldAsInfo(k coord.ConflictKind) bool { return k == coord.RebaseNeeded || k == coord.DuplicateWork }
 
 // withdrawals tells a holder of attempts that were taken back, also of those
 // that it has not heard of: nothing about its claim happens behind its back.
