@@ -102,47 +102,88 @@ func content(objects *gitrepo.Objects, name string) []byte {
 }
 
 // places finds the lines of the work at which git stopped in a file: its side
-// of each conflict, as the file has it.
+// of each conflict. The same lines may be there more than once, so what git made
+// of the rest tells which are meant.
 func places(merged, work []byte) (out [][2]int) {
-	lines := slices.Collect(bytes.Lines(work))
-	at := 0 // everything before has its place
-	for _, c := range Conflicts(merged) {
-		for i := at; i+len(c[0]) <= len(lines) && len(c[0]) > 0; i++ {
-			if slices.EqualFunc(lines[i:i+len(c[0])], c[0], sameLine) {
-				at = i + len(c[0])
-				out = append(out, [2]int{i + 1, at})
-				break
-			}
-		}
+	text, ours := resolved(merged)
+	hunks, ok := diff.Compare(work, text)
+	if !ok {
+		return nil
+	}
+	for _, r := range ours {
+		out = append(out, [2]int{was(hunks, r[0]), was(hunks, r[1])})
 	}
 	return out
 }
 
-// sameLine compares lines of which one may be the last of its file.
-func sameLine(a, b []byte) bool {
-	return bytes.Equal(bytes.TrimRight(a, "\n"), bytes.TrimRight(b, "\n"))
+// resolved takes the work's side of each conflict, and tells in which lines it
+// then stands.
+func resolved(merged []byte) (text []byte, ours [][2]int) {
+	n, last := 0, -1
+	walk(merged, func(conflict, side int, line []byte) {
+		if side == 1 {
+			return
+		}
+		n++
+		text = append(text, line...)
+		switch {
+		case conflict < 0:
+		case conflict == last:
+			ours[len(ours)-1][1] = n
+		default:
+			last = conflict
+			ours = append(ours, [2]int{n, n})
+		}
+	})
+	return text, ours
+}
+
+// was returns the number that a line had before changes.
+func was(hunks []diff.Hunk, line int) int {
+	shift := 0
+	for _, h := range hunks {
+		if line >= h.NewStart+max(1, h.NewCount) {
+			shift += h.OldCount - h.NewCount
+		}
+	}
+	return line + shift
 }
 
 // Conflicts returns the lines of both sides at each place at which git stopped
 // in a file that it could not merge.
 func Conflicts(text []byte) (out [][2][][]byte) {
-	side := -1
+	walk(text, func(conflict, side int, line []byte) {
+		if conflict < 0 {
+			return
+		}
+		for len(out) <= conflict {
+			out = append(out, [2][][]byte{})
+		}
+		out[conflict][side] = append(out[conflict][side], line)
+	})
+	return out
+}
+
+// walk visits the lines of a file that git could not merge, without its marks:
+// in which conflict each is, from 0, or -1, and on which side.
+func walk(text []byte, visit func(conflict, side int, line []byte)) {
+	conflict, side := -1, -1
 	for line := range bytes.Lines(text) {
 		mark, _, _ := strings.Cut(strings.TrimRight(string(line[:min(len(line), 9)]), "\r\n"), " ")
 		switch {
 		case mark == "<<<<<<<" && side < 0:
+			conflict++
 			side = 0
-			out = append(out, [2][][]byte{})
 		case mark == "=======" && side == 0:
 			side = 1
 		case mark == ">>>>>>>" && side == 1:
 			side = -1
-		case side >= 0:
-			c := &out[len(out)-1]
-			c[side] = append(c[side], line)
+		case side < 0:
+			visit(-1, side, line)
+		default:
+			visit(conflict, side, line)
 		}
 	}
-	return out
 }
 
 const (

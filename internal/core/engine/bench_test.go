@@ -13,6 +13,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/engine/alike"
 )
 
 // The benchmarks measure ratios within one run: absolute times on shared
@@ -258,6 +259,38 @@ func BenchmarkDeclare(b *testing.B) {
 			if b.N >= 10 && ratio > most {
 				b.Errorf("a finding takes %.2f times as much with ten times the claims, %.1f are the most", ratio, most)
 			}
+		})
+	}
+}
+
+// BenchmarkSameTask has one of 200 live intents compare its task with all others:
+// every scope meets every other, and each plan is as long as is read.
+func BenchmarkSameTask(b *testing.B) {
+	verbs := strings.Fields("fix add remove rename speed document test deprecate move split")
+	nouns := strings.Fields("session invoice ledger parser cache router editor login export import mailer queue scheduler theme widget")
+	for _, words := range []bool{false, true} {
+		b.Run(fmt.Sprintf("words=%v", words), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(3, 3))
+			ix := engine.New()
+			for i := range 200 {
+				title := pick(r, verbs) + " the " + pick(r, nouns) + " of the " + pick(r, nouns)
+				var plan []string
+				for range 60 {
+					plan = append(plan, pick(r, nouns)+fmt.Sprint(r.IntN(40)))
+				}
+				w := &engine.Worker{ID: fmt.Sprint("w", i), Repo: repoName("r1"), Since: coord.Time(i), Lineages: []string{fmt.Sprint("l", i)},
+					Intent: &engine.Intent{Number: i + 1, Status: coord.IntentActive, Title: title},
+					Claims: []coord.Claim{{Kind: coord.ClaimPath, Selector: "src/**", Mode: coord.Shared, Source: coord.Declared}}}
+				if words {
+					w.Intent.Task = alike.Of(title, strings.Join(plan, " "))
+				}
+				ix.PutWorker(w)
+			}
+			before := cpu(b)
+			for b.Loop() {
+				engine.Detect(ix, "w7")
+			}
+			b.ReportMetric(float64((cpu(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

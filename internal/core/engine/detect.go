@@ -145,7 +145,8 @@ func (p *pairing) ground(hits []*hit) alike.Ground {
 	if n == 0 {
 		return alike.Ground{}
 	}
-	return alike.Ground{Common: n * 1000 / (sizes[0] + sizes[1] - n), Less: n * 1000 / min(sizes[0], sizes[1]), Names: slices.Sorted(maps.Keys(names))}
+	all := sizes[0] + sizes[1] - n
+	return alike.Ground{Common: n * 1000 / all, Less: n * 1000 / min(sizes[0], sizes[1]), Names: slices.Sorted(maps.Keys(names))}
 }
 
 // placeOf names the files or definitions that an item is about, "" if none.

@@ -28,6 +28,7 @@ type Index struct {
 	slots    map[string]uint32
 	postings map[string][]posting
 	starts   map[string][]string // words by their first minPrefix bytes
+	means    map[string][]string // words by their meaning
 	kinds    map[string][]uint32 // slots by order
 }
 
@@ -45,6 +46,7 @@ func New(cap int) *Index {
 		slots:    map[string]uint32{},
 		postings: map[string][]posting{},
 		starts:   map[string][]string{},
+		means:    map[string][]string{},
 		kinds:    map[string][]uint32{},
 	}
 }
@@ -96,8 +98,11 @@ func (ix *Index) post(slot uint32, d *Doc) {
 	}
 	for w, p := range found {
 		p.slot = slot
-		if ix.postings[w] == nil && len(w) > minPrefix {
-			ix.starts[w[:minPrefix]] = append(ix.starts[w[:minPrefix]], w)
+		if ix.postings[w] == nil {
+			ix.means[Meaning(w)] = append(ix.means[Meaning(w)], w)
+			if len(w) > minPrefix {
+				ix.starts[w[:minPrefix]] = append(ix.starts[w[:minPrefix]], w)
+			}
 		}
 		ix.postings[w] = append(ix.postings[w], p)
 	}
@@ -125,6 +130,7 @@ func (ix *Index) sweep() {
 	clear(ix.slots)
 	clear(ix.postings)
 	clear(ix.starts)
+	clear(ix.means)
 	clear(ix.kinds)
 	for _, d := range docs {
 		if d != nil {
@@ -191,7 +197,7 @@ type tally struct {
 }
 
 // match adds what a term gives to each text that has it: the best of the word
-// itself and of the words that begin with it.
+// itself, of the words that begin with it, and of those that mean nearly the same.
 func (ix *Index) match(term string, t *tally) {
 	ix.weigh(ix.postings[term], 4, t)
 	if len(term) >= minPrefix {
@@ -199,6 +205,11 @@ func (ix *Index) match(term string, t *tally) {
 			if len(w) > len(term) && strings.HasPrefix(w, term) {
 				ix.weigh(ix.postings[w], 2, t)
 			}
+		}
+	}
+	for _, w := range ix.means[Meaning(term)] {
+		if w != term {
+			ix.weigh(ix.postings[w], 1, t)
 		}
 	}
 	for _, slot := range t.touched {

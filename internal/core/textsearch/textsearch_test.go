@@ -80,6 +80,35 @@ func TestRanking(t *testing.T) {
 	}
 }
 
+// What was written in other words of software work is found, after what has the
+// very words.
+func TestSynonyms(t *testing.T) {
+	ix := textsearch.New(100)
+	for i, title := range []string{
+		"Authentication fails behind a proxy", "Delete unused settings", "Speed up the invoice export", "Crash when the database is empty",
+		"Throttle the public endpoints", "Moved the picture folder", "Sign the release",
+	} {
+		ix.Put(textsearch.Doc{Kind: "x", ID: fmt.Sprint(i), Order: int64(i), Title: title})
+	}
+	for query, want := range map[string]string{
+		"login broken":              "0",
+		"remove obsolete options":   "1",
+		"invoice performance":       "2",
+		"panic with empty db":       "3",
+		"rate limiting of endpoint": "4",
+		"rename image directory":    "5",
+		"signed releases":           "6",
+	} {
+		if got := ids(find(ix, query, 10)); !strings.HasPrefix(got+" ", want+" ") {
+			t.Errorf("%q finds %q, want %s", query, got, want)
+		}
+	}
+	ix.Put(textsearch.Doc{Kind: "x", ID: "exact", Order: -1, Title: "Login with a key"})
+	if got := ids(find(ix, "login", 10)); got != "exact 0" {
+		t.Errorf("the word itself comes first: %q", got)
+	}
+}
+
 func TestSnippets(t *testing.T) {
 	ix := textsearch.New(10)
 	long := strings.Repeat("lorem ipsum ", 50) + "the needle is here " + strings.Repeat("dolor sit ", 50)

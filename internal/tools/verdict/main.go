@@ -20,7 +20,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,10 +117,16 @@ func replay(ctx context.Context, mirror string, most int, seed uint64) (t tally,
 		}
 		if !slices.Equal(told, seen) {
 			t.differ++
-			fmt.Fprintf(os.Stderr, "%s with %s:\n  svc: %q\n  git: %q\n", c.Heads[0], c.Heads[1], told, seen)
+			fmt.Fprintf(os.Stderr, "%s with %s:\n  svc alone: %q\n  git alone: %q\n", c.Heads[0], c.Heads[1],
+				without(told, seen), without(seen, told))
 		}
 	}
 	return t, nil
+}
+
+// without returns what of one list is not in another.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
 // A tree is a working tree.
@@ -206,30 +214,68 @@ func stopped(path string, lines [][2]int) string {
 }
 
 // places finds the lines of the work between the marks that git left in a file:
-// a line before the marks of another conflict is one of the work unless the
-// other side brought it, so the work's lines are looked for in order.
+// with the work's side of each conflict taken, git's own comparison with the work
+// tells which number each line has there.
 func (t *tree) places(work, name, path string) (out [][2]int, err error) {
 	left, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil, nil // deleted, or a link
 	}
-	whole, err := t.git("cat-file", "-p", work+":"+path)
+	whole, err := t.git("cat-file", "blob", work+":"+path)
 	if err != nil {
 		return nil, nil // of the other side only
 	}
-	rest, at := whole, 0
-	for _, c := range rebase.Conflicts(left) {
-		ours := string(bytes.Join(c[0], nil))
-		if ours == "" {
-			continue
+	var taken strings.Builder
+	n, from, to := 0, 0, 0 // the conflict begins and ended
+	for line := range bytes.Lines(left) {
+		mark, _, _ := strings.Cut(strings.TrimRight(string(line[:min(len(line), 9)]), "\r\n"), " ")
+		switch {
+		case mark == "<<<<<<<" && from == 0:
+			from, to = n+1, 0
+		case mark == "=======" && from > 0 && to == 0:
+			if to = n + 1; n >= from {
+				out = append(out, [2]int{from, n})
+			}
+		case mark == ">>>>>>>" && to > 0:
+			from, to = 0, 0
+		case to == 0:
+			n++
+			taken.Write(line)
 		}
-		i := strings.Index("\n"+rest, "\n"+strings.TrimSuffix(ours, "\n"))
-		if i < 0 {
-			return nil, fmt.Errorf("%s: what git left is not in the work: %.80q", path, ours)
+	}
+	names := [2]string{filepath.Join(filepath.Dir(t.dir), "work"), filepath.Join(filepath.Dir(t.dir), "taken")}
+	for i, text := range []string{whole, taken.String()} {
+		if err := os.WriteFile(names[i], []byte(text), 0o600); err != nil {
+			return nil, err
 		}
-		first := at + strings.Count(rest[:i], "\n") + 1
-		out = append(out, [2]int{first, first + len(c[0]) - 1})
-		rest, at = rest[min(len(rest), i+len(ours)):], first+len(c[0])-1
+	}
+	changes, _ := t.git("diff", "--no-index", "--text", "-U0", "--histogram", "--no-indent-heuristic", "--", names[0], names[1])
+	ours := numbers(changes)
+	for i := range out {
+		out[i] = [2]int{ours(out[i][0]), ours(out[i][1])}
 	}
 	return out, nil
+}
+
+var hunkHead = regexp.MustCompile(`(?m)^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+
+// numbers returns the number that a line had before changes.
+func numbers(changes string) func(line int) int {
+	number := func(text string) int {
+		if text == "" {
+			return 1
+		}
+		n, _ := strconv.Atoi(text)
+		return n
+	}
+	heads := hunkHead.FindAllStringSubmatch(changes, -1)
+	return func(line int) int {
+		shift := 0
+		for _, h := range heads {
+			if now := number(h[3]); line >= number(h[2])+max(1, now) {
+				shift += number(h[1]) - now
+			}
+		}
+		return line + shift
+	}
 }

@@ -151,27 +151,30 @@ const Enough = 3670
 // the shorter title that is, and the common ground. Words that stand in the
 // names of files that both work on say little more than the files do.
 func Score(a, b Task, g Ground) int {
-	known := map[string]bool{}
+	var known []string
 	for _, name := range g.Names {
-		for _, m := range meanings(name) {
-			known[m] = true
-		}
+		known = append(known, meanings(name)...)
 	}
 	shared, ticket := 0, 0
-	for _, x := range a {
-		at, ok := slices.BinarySearchFunc(b, x.Means, func(w Word, m string) int { return strings.Compare(w.Means, m) })
-		if !ok {
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		x, y := &a[i], &b[k]
+		if x.Means != y.Means { // both are in order
+			if x.Means < y.Means {
+				i++
+			} else {
+				k++
+			}
 			continue
 		}
-		y := b[at]
+		i, k = i+1, k+1
 		weight := min(x.Weight, y.Weight)
 		if x.In == InTitle || y.In == InTitle {
 			weight = max(weight, max(x.Weight, y.Weight)/2)
 		}
-		if known[x.Means] {
+		if slices.Contains(known, x.Means) {
 			weight /= 2
 		}
-		if strings.HasPrefix(x.Means, "#") {
+		if x.Means[0] == '#' {
 			ticket = 1000
 		}
 		shared += weight

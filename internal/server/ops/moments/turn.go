@@ -64,7 +64,9 @@ func (h *hook) conflictNews(ctx context.Context) error {
 
 // toldAsInfo reports whether agents hear of a kind whose severity is info: what
 // there is to do about it, only they can do, and no edit is warned of it.
-func toldAsInfo(k coord.ConflictKind) bool { return k == coord.RebaseNeeded || k == coord.DuplicateWork }
+func toldAsInfo(k coord.ConflictKind) bool {
+	return k == coord.RebaseNeeded || k == coord.DuplicateWork
+}
 
 // withdrawals tells a holder of attempts that were taken back, also of those
 // that it has not heard of: nothing about its claim happens behind its back.
