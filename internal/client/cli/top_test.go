@@ -18,6 +18,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -219,19 +220,39 @@ func startTube(t *testing.T, columns, rows int, server string, extra []string, a
 	}
 	t.Cleanup(func() { x.file.Close(); x.cmd.Process.Kill(); x.cmd.Wait() })
 	go func() {
+		var rest []byte
 		buf := make([]byte, 8192)
 		for {
 			n, err := x.file.Read(buf)
 			x.mu.Lock()
 			x.raw.Write(buf[:n])
 			x.mu.Unlock()
-			x.terminal.Write(buf[:n])
+			whole := append(rest, buf[:n]...)
+			rest = nil
+			if cut := cutRune(whole); cut < len(whole) { // the terminal drops half a character
+				whole, rest = whole[:cut], slices.Clone(whole[cut:])
+			}
+			x.terminal.Write(whole)
 			if err != nil {
 				return
 			}
 		}
 	}()
 	return x
+}
+
+// cutRune is where a text ends before a character of which it has the first
+// bytes only.
+func cutRune(text []byte) int {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) {
+			if utf8.FullRune(text[i:]) {
+				return len(text)
+			}
+			return i
+		}
+	}
+	return len(text)
 }
 
 // text is the screen without blanks at the ends of lines.
