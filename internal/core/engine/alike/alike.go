@@ -6,6 +6,7 @@ package alike
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,13 +17,13 @@ import (
 
 // A Word is a meaning in a title or plan, and what it weighs.
 type Word struct {
-	Means  string `json:"m"`
-	Weight int    `json:"w"`
-	In     Part   `json:"p"`
+	Means  string
+	Weight int
+	In     Part
 }
 
 // A Part is where a word stands; in several, the greatest counts.
-type Part int
+type Part uint8
 
 const (
 	InPlan  Part = iota
@@ -62,30 +63,58 @@ var common = sync.OnceValue(func() map[string]int {
 // Of reads a title and a plan.
 func Of(title, plan string) Task {
 	at := map[string]Word{}
-	note := func(text string, in Part, share int) {
+	note := func(text string, in Part) {
 		for _, m := range meanings(text) {
-			weight, known := common()[m]
-			switch {
-			case strings.HasPrefix(m, "#"):
-				weight = rarest + 6
-			case !known:
-				weight = rarest
-			}
 			if _, ok := at[m]; !ok || in > InPlan {
-				at[m] = Word{m, weight * share, in}
+				at[m] = wordOf(m, in)
 			}
 		}
 	}
 	area, rest := cutArea(title)
-	note(excerpt(plan), InPlan, 5)
-	note(area, InArea, 4)
-	note(rest, InTitle, 10)
+	note(excerpt(plan), InPlan)
+	note(area, InArea)
+	note(rest, InTitle)
 	out := make(Task, 0, len(at))
 	for _, w := range at {
 		out = append(out, w)
 	}
 	slices.SortFunc(out, func(a, b Word) int { return strings.Compare(a.Means, b.Means) })
 	return out
+}
+
+// wordOf weighs a meaning by how rare it is, and by where it stands.
+func wordOf(means string, in Part) Word {
+	weight, known := common()[means]
+	switch {
+	case means[0] == '#':
+		weight = rarest + 6
+	case !known:
+		weight = rarest
+	}
+	return Word{means, weight * [...]int{InPlan: 5, InArea: 4, InTitle: 10}[in], in}
+}
+
+// MarshalText writes a task in as few words as tell it: copies of live work have
+// one of every intent.
+func (t Task) MarshalText() ([]byte, error) {
+	var out []byte
+	for _, w := range t {
+		out = append(append(out, byte('0'+w.In)), w.Means+" "...)
+	}
+	return out, nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (t *Task) UnmarshalText(text []byte) error {
+	*t = nil
+	for f := range strings.FieldsSeq(string(text)) {
+		in := Part(f[0] - '0')
+		if in > InTitle || len(f) < 2 {
+			return fmt.Errorf("no word of a task: %q", f)
+		}
+		*t = append(*t, wordOf(f[1:], in))
+	}
+	return nil
 }
 
 // excerpt is as much of a plan as is read.

@@ -120,3 +120,23 @@ func TestDuplicatesOfOtherTrackers(t *testing.T) {
 		t.Errorf("recall %.3f and precision %.3f of %d pairs", r, pr, len(others))
 	}
 }
+
+// A task that was sent is the one that was meant.
+func TestTasksAsText(t *testing.T) {
+	for _, want := range []alike.Task{nil, alike.Of("[Form] Fix #12: naïve caching of 日本 tokens", "Drop the old_name, keep newName; see #7")} {
+		text, err := want.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got alike.Task
+		if err := got.UnmarshalText(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v became %v: %v", want, got, err)
+		}
+	}
+	for _, bad := range []string{"9x", "2", "x"} {
+		var got alike.Task
+		if err := got.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
