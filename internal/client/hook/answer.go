@@ -86,6 +86,24 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	return out, nil
 }
 
+// tellAsks tells that a dialog waits for the session's person. The turn goes on, so
+// nothing of what the end of one looks at is looked at.
+func (r *runner) tellAsks(ctx context.Context) error {
+	repo, ok := r.findRepo(r.call.Cwd)
+	if !ok {
+		return nil
+	}
+	targets, err := r.route(r.places(repo))
+	if err != nil || len(targets) == 0 {
+		return err
+	}
+	a, err := r.ask(ctx, []send{{event: r.call.Event, at: targets[0].at}})
+	if a.Context != "" && len(r.call.Host.Takes) > 0 {
+		r.spool.QueueContext(a.Context)
+	}
+	return err
+}
+
 // finish tidies up what the session leaves on disk.
 func (r *runner) finish() {
 	switch r.call.Event {

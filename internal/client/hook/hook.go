@@ -216,6 +216,12 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 		r.spool.Put("said", lastWords(c.Said))
 		return c.Quiet(), nil
 	}
+	if c.At == host.Asks {
+		if err := r.tellAsks(ctx); err != nil {
+			r.log(err) // nothing was to be checked
+		}
+		return c.Quiet(), nil
+	}
 	return r.answer(ctx)
 }
 

@@ -289,6 +289,47 @@ func TestEventsCarryTheirOwnFields(t *testing.T) {
 	}
 }
 
+// A dialog that waits for the session's person is told in the host's words, and
+// nothing else of the turn: that goes on. The idle reminder is no dialog.
+func TestAPermissionPromptIsTold(t *testing.T) {
+	for _, tt := range []struct {
+		tool string
+		more m
+		want string // "" if nothing is to be told
+	}{
+		{"claude_code", m{"notification_type": "permission_prompt", "message": "Claude needs your permission to use Bash"},
+			"Claude needs your permission to use Bash"},
+		{"claude_code", m{"notification_type": "idle_prompt", "message": "Claude is waiting for your input"}, ""},
+		{"qwen_code", m{"notification_type": "permission_prompt", "message": "Qwen Code needs your permission"}, "Qwen Code needs your permission"},
+		{"qwen_code", m{"notification_type": "auth_success", "message": "Successfully authenticated with openai"}, ""},
+		{"gemini_cli", m{"notification_type": "ToolPermission", "message": "Tool Shell requires execution",
+			"details": m{"command": "rm -rf secret"}}, "Tool Shell requires execution"},
+	} {
+		w := newWorld(t)
+		repo := newRepo(t, filepath.Join(w.home, "app"))
+		gittest.Write(t, repo, "a.txt", "not told yet")
+		if out := w.run(tt.tool, "Notification", claude(repo, "Notification", tt.more)); out.stdout != "" || out.code != 0 {
+			t.Errorf("%s is answered %+v", tt.tool, out)
+		}
+		if tt.want == "" {
+			if n := len(w.requests()); n != 0 {
+				t.Errorf("of %v of %s %d requests were made", tt.more, tt.tool, n)
+			}
+			continue
+		}
+		req := w.one()
+		if st := req.Status; req.Event != wire.HookStop || st == nil || st.Asks != wire.AskPermission || st.Excerpt != tt.want ||
+			len(st.Files)+len(req.Paths)+len(req.LineMaps) > 0 || req.Analysis != nil {
+			t.Errorf("%s: told is %+v with %+v", tt.tool, req, req.Status)
+		}
+		w.vars["SVC_SHARE_STATUS"] = "0"
+		w.run(tt.tool, "Notification", claude(repo, "Notification", tt.more))
+		if st := w.one().Status; st == nil || st.Asks != wire.AskPermission || st.Excerpt != "" {
+			t.Errorf("%s: who keeps words to himself tells %+v", tt.tool, st)
+		}
+	}
+}
+
 func TestNothingElseLeavesTheMachine(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))

@@ -90,7 +90,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		req.Client.ToolVersion = ""
 	}
 	private := r.login.DataMode == coord.DataMetadataOnly
-	if s.event == wire.HookPrompt || s.event == wire.HookPostEdit || s.event == wire.HookStop {
+	if s.event == wire.HookPrompt || s.event == wire.HookPostEdit || s.event == wire.HookStop && c.At != host.Asks {
 		req.LineMaps = r.lineMaps(ctx, s.at.Root)
 	}
 	switch s.event {
@@ -147,7 +147,13 @@ func (r *runner) planText() string {
 // status returns what the agent said last and the files of its turn, unless
 // the user keeps that to himself.
 func (r *runner) status(s send, private bool) *wire.HookStatus {
-	if r.Getenv("SVC_SHARE_STATUS") == "0" {
+	mute := r.Getenv("SVC_SHARE_STATUS") == "0"
+	switch {
+	case r.call.At == host.Asks && (mute || private):
+		return &wire.HookStatus{Asks: wire.AskPermission} // or it would be the end of the turn
+	case r.call.At == host.Asks:
+		return &wire.HookStatus{Asks: wire.AskPermission, Excerpt: lastWords(r.call.Said)}
+	case mute:
 		return nil
 	}
 	said := r.lastSaid()

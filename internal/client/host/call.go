@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/patch"
@@ -107,8 +108,20 @@ func (c *Call) read(p payload, event string) {
 	c.Said = p.text(s.said)
 	c.Record = p.text(s.record)
 	c.Failed = c.At == AfterFailure || truthy(p.first(s.failed))
-	if c.At == BeforeTool || c.At == AfterTool || c.At == AfterFailure {
+	switch c.At {
+	case BeforeTool, AfterTool, AfterFailure:
 		c.readTool(p, e)
+	case Asks:
+		c.readAsks(p)
+	}
+}
+
+// readAsks reads what a person is asked, in the host's words. Of what the tool would do nothing is told.
+func (c *Call) readAsks(p payload) {
+	if s := &c.Host.shape; slices.Contains(c.Host.asking, p.text(s.kind)) {
+		c.Said = p.text(s.message)
+	} else {
+		c.At = "" // another kind of notification
 	}
 }
 
@@ -157,7 +170,7 @@ func (c *Call) wireEvent() wire.HookEvent {
 		return wire.HookSessionStart
 	case Prompt:
 		return wire.HookPrompt
-	case Stop:
+	case Stop, Asks:
 		return wire.HookStop
 	case SessionEnd:
 		return wire.HookSessionEnd

@@ -23,6 +23,7 @@ const (
 	AfterTool    Moment = "after a tool"
 	AfterFailure Moment = "after a tool failed"
 	Stop         Moment = "stop"
+	Asks         Moment = "asks its person" // for permission, in the middle of a turn
 	SessionEnd   Moment = "session end"
 	BeforeModel  Moment = "before a model call" // only delivers what is queued
 	Said         Moment = "the agent said"      // only remembered, for the stop
@@ -64,6 +65,7 @@ type Host struct {
 	Timeout    time.Duration
 
 	shape   shape
+	asking  []string // kinds of notification that ask for permission
 	betrays func(p payload, getenv func(string) string) bool
 	deny    func(c *Call, reason, context string) Output
 	inject  func(c *Call, context string) Output

@@ -127,4 +127,6 @@ type shape struct {
 	record  []string // file that holds the conversation
 	failed  []string // true, or a text, when the tool failed
 	touched []string // files that the host says were changed
+	kind    []string // of a notification
+	message []string // what a notification says
 }

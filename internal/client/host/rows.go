@@ -49,7 +49,13 @@ var claudeShape = shape{
 	stamp:   []string{"timestamp"},
 	said:    []string{"last_assistant_message"},
 	record:  []string{"transcript_path"},
+	kind:    []string{"notification_type"},
+	message: []string{"message"},
 }
+
+// permissionPrompts are the kinds of notification by which Claude Code, and who
+// took its events over, tell that a dialog waits for somebody.
+var permissionPrompts = []string{"permission_prompt", "elicitation_dialog"}
 
 // claudeEvents are the event names of the first host.
 func claudeEvents(more map[string]Event) map[string]Event {
@@ -80,7 +86,8 @@ var firstNine = []row{
 			Configs:     []string{".claude/settings.json", ".claude/settings.local.json"},
 			UserConfigs: []string{".claude/settings.json"},
 			AlsoReadBy:  []string{"cursor", "codex", "copilot_cli", "vscode"},
-			Events:      claudeEvents(nil),
+			Events:      claudeEvents(map[string]Event{"Notification": {At: Asks}}),
+			asking:      permissionPrompts,
 			Edits:       []string{"Edit", "Write", "MultiEdit", "NotebookEdit"},
 			Shells:      []string{"Bash", "PowerShell"},
 			Plans:       []string{"ExitPlanMode"},
@@ -163,8 +170,10 @@ var firstNine = []row{
 			Events: map[string]Event{
 				"SessionStart": {At: SessionStart}, "BeforeAgent": {At: Prompt}, "BeforeTool": {At: BeforeTool},
 				"AfterTool": {At: AfterTool}, "AfterAgent": {At: Stop}, "SessionEnd": {At: SessionEnd},
+				"Notification": {At: Asks},
 			},
-			Edits: []string{"write_file", "replace"}, Shells: []string{"run_shell_command"}, Plans: []string{"exit_plan_mode"},
+			asking: []string{"ToolPermission"},
+			Edits:  []string{"write_file", "replace"}, Shells: []string{"run_shell_command"}, Plans: []string{"exit_plan_mode"},
 			Takes: []Moment{SessionStart, Prompt, AfterTool},
 			shape: geminiShape(), deny: denyWord("deny"), inject: injectNamed, adjust: adjustGemini,
 		}

@@ -88,7 +88,8 @@ var secondNine = []row{
 		return &Host{
 			Name: "Qwen Code", Surface: "cli",
 			Configs: []string{".qwen/settings.json"}, UserConfigs: []string{".qwen/settings.json"},
-			Events: claudeEvents(nil),
+			Events: claudeEvents(map[string]Event{"Notification": {At: Asks}}),
+			asking: permissionPrompts,
 			Edits:  []string{"edit", "write_file", "notebook_edit"}, Shells: []string{"run_shell_command"}, Plans: []string{"exit_plan_mode"},
 			Takes: []Moment{SessionStart, Prompt, AfterTool},
 			shape: claudeShape, deny: denyEnvelope, inject: injectEnvelope, adjust: adjustQwen,

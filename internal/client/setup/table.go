@@ -78,9 +78,10 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"gemini"}, homes: []string{".gemini/settings.json"}, marks: []string{".gemini", "GEMINI.md"},
 			files: []hostFile{{paths: []string{".gemini/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
-					events: events("SessionStart", "BeforeAgent", "BeforeTool",
+					events: append(events("SessionStart", "BeforeAgent", "BeforeTool",
 						"^(write_file|replace|run_shell_command|exit_plan_mode|read_file|read_many_files)$",
-						"AfterTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterAgent", "SessionEnd")}}},
+						"AfterTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterAgent", "SessionEnd"),
+						hookEvent{"Notification", "", short})}}},
 			instructions: []string{"GEMINI.md"}, redirect: geminiInstructions, trust: geminiTrust,
 			Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
 		},
@@ -176,9 +177,10 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"qwen"}, homes: []string{".qwen"}, marks: []string{".qwen", "QWEN.md"},
 			files: []hostFile{{paths: []string{".qwen/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
-					events: failing("PostToolUseFailure", "^(run_shell_command)$",
+					events: append(failing("PostToolUseFailure", "^(run_shell_command)$",
 						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode|read_file)$",
-							"^(edit|write_file|notebook_edit|run_shell_command|"+foreignTools+")$"))}}},
+							"^(edit|write_file|notebook_edit|run_shell_command|"+foreignTools+")$")),
+						hookEvent{"Notification", "permission_prompt", short})}}},
 			instructions: []string{"AGENTS.md", "QWEN.md"},
 			Note:         "start qwen here once and approve the svc tool server",
 		},
@@ -261,8 +263,12 @@ func claudeCodeEvents() []hookEvent {
 	const tools = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 	return failing("PostToolUseFailure", "Bash|PowerShell",
 		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short},
-			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}, hookEvent{"PostToolUse", foreignTools, long}))
+			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}, hookEvent{"PostToolUse", foreignTools, long},
+			permissionPrompts))
 }
+
+// permissionPrompts are the notifications that a dialog waits for somebody: of others nothing is to be told.
+var permissionPrompts = hookEvent{"Notification", "permission_prompt|elicitation_dialog", short}
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
 

@@ -242,7 +242,7 @@ func hookEvent(event wire.HookEvent) command {
 			case wire.HookPlan:
 				e.PlanText = args[1]
 			case wire.HookStop:
-				e.Status = &wire.HookStatus{Excerpt: args[1]}
+				e.Status = &wire.HookStatus{Excerpt: args[1], Asks: wire.HookAsk(kv["asks"])}
 			}
 		}
 		r, failed := s.hook(s.agent(args[0]), e)

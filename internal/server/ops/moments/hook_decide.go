@@ -162,8 +162,11 @@ func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place,
 }
 
 // tellsNothingOf reports whether an event only repeats what is known of its
-// session.
+// session: one whose person was asked, and which is at a tool, has its answer.
 func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
+	if p.Session.AskedAt != nil {
+		return false
+	}
 	same := func(have *string, told string) bool { return told == "" || have != nil && *have == told }
 	return p.Session.TokenID == e.who.TokenID && same(p.Session.Branch, e.Repo.Branch) && same(p.Session.WorktreeHash, e.Repo.WorktreeHash)
 }
