@@ -52,6 +52,31 @@ func (e *extractor) engineMounts(h contract.Handed) (out []Handing) {
 	return out
 }
 
+// shallow tells whether the items of a resource lie at the top, not below what
+// the resource is nested in.
+func (e *extractor) shallow(p *place) bool {
+	if e.o.Lang != "ruby" || !bytes.Contains(e.o.Source, []byte("shallow")) {
+		return false
+	}
+	if v, ok := p.value(":shallow"); ok {
+		return v.Text == "true"
+	}
+	return slices.ContainsFunc(e.o.CallsTo(func(last string) bool { return last == "shallow" }), func(c outline.Call) bool {
+		return c.Span.Holds(p.call.Span.Start)
+	})
+}
+
+// besideResources is what the namespaces around a place put before routes, without
+// the resources.
+func (e *extractor) besideResources(at uint32) (prefix string) {
+	for _, s := range e.scopes {
+		if s.resource == "" && !s.up && s.span.Start < at && at < s.span.End {
+			prefix = contract.JoinRoute(prefix, s.prefix)
+		}
+	}
+	return prefix
+}
+
 func first(texts []string) string {
 	if len(texts) == 0 {
 		return ""

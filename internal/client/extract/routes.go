@@ -147,7 +147,9 @@ var actions = []struct{ name, method, suffix string }{
 func (e *extractor) resource(p *place, prefix string) {
 	list := func(name string) []string {
 		for _, sel := range []string{":" + name, "2." + name, "1." + name} {
-			if v, ok := p.value(sel); ok {
+			if v, ok := p.value(sel); ok && v.Kind == outline.ValList && len(v.Items) == 0 {
+				return []string{"none"}
+			} else if ok {
 				return strings.Fields(strings.Join(e.o.TextsOf(v), " ")) // ~w(index show)a of Elixir
 			}
 		}
@@ -162,7 +164,10 @@ func (e *extractor) resource(p *place, prefix string) {
 		e.feathers(p, prefix)
 		return
 	}
-	single := p.isSingle()
+	single, items := p.isSingle(), prefix
+	if e.shallow(p) {
+		items = e.besideResources(p.call.Span.Start)
+	}
 	only, except := list("only"), list("except")
 	for _, m := range afterwards().FindAllSubmatch(e.o.Source[p.span.End:min(len(e.o.Source), int(p.span.End)+300)], 1) {
 		names := strings.FieldsFunc(string(m[2]), func(c rune) bool { return strings.ContainsRune("'\", \n\t", c) })
@@ -190,11 +195,14 @@ func (e *extractor) resource(p *place, prefix string) {
 			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) || single && a.name == "index" {
 				continue
 			}
-			suffix := a.suffix
+			suffix, above := a.suffix, prefix
+			if suffix != "" {
+				above = items
+			}
 			if single {
 				suffix = ""
 			}
-			route, ok := cleanRoute(name+suffix, prefix, coord.Provides)
+			route, ok := cleanRoute(name+suffix, above, coord.Provides)
 			before := len(e.out)
 			if !ok {
 				continue

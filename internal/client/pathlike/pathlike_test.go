@@ -55,6 +55,7 @@ func TestPathsAreFoundInEveryIdiom(t *testing.T) {
 			"func f() { c.Get(ctx, userPath(id, \"stats\"), &v); c.Delete(ctx, userPath(id), nil) }", "GET users/*/stats, DELETE users/*"},
 		{"typescript", "const u = this.buildEndpoint('users', id, 'posts')", "users/*/posts"},
 		{"python", `r = self.get(self._url("/users/{}", id, x))`, "GET users/*"},
+		{"python", "user_id = '/users/{user_id}'\nuser_mute = '/users/{user_id}/mute'", "users/*, users/*/mute"},
 		{"javascript", `import x from "lib/accounts"; const t = "application/json"; const f = './a/b.js'; // "/not/this"`, ""},
 		{"go", "import (\n\t\"github.com/a/b\"\n)\nvar x = \"text and/or more\"", ""},
 		{"python", `os.environ.get("HOME"); path = os.path.join("a", "b")`, ""},

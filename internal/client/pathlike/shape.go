@@ -23,7 +23,9 @@ func filled(text string, consts map[string]string) string {
 			i++
 			continue
 		}
-		if c, ok := consts[inner[strings.LastIndexByte(inner, '.')+1:]]; ok && inner != "" {
+		c, ok := consts[inner[strings.LastIndexByte(inner, '.')+1:]]
+		doubled := strings.HasPrefix(c, "/") && strings.HasSuffix(b.String(), "/") // a parameter that is called like a path
+		if ok && inner != "" && !doubled {
 			b.WriteString(filled(c, nil))
 		} else {
 			b.WriteByte(hole)

@@ -36,6 +36,7 @@ type Org struct {
 // A catalog is one repository's part.
 type catalog struct {
 	texts    map[string][]*Text // by file
+	known    map[place][]*Text  // uses that were read
 	byWord   map[scope.Word][]*Text
 	routes   map[string][]*route // by file
 	routesBy map[scope.Word][]*route
@@ -73,6 +74,28 @@ type way struct {
 	equal  int // that are a route to the letter
 }
 
+// A place is a line of a file.
+type place struct {
+	path string
+	line int
+}
+
+// spokenFor reports whether a use was read where a text stands that is one of
+// another route of a provider: then the text is no use of this one.
+func (o *Org) spokenFor(provider string, c *catalog, form scope.Form, t *Text) (found bool) {
+	p := o.repos[provider]
+	if p == nil {
+		return false
+	}
+	for _, k := range c.known[place{t.Path, t.Line}] {
+		filed(p.routesBy, k.Form, func(r *route) {
+			fit, ok := Fits(r.form, k.Form)
+			found = found || ok && fit.Whole() && fit.exact() && agrees(r.method, k) != Contradicts && !slices.Equal(r.form, form)
+		})
+	}
+	return found
+}
+
 // NewOrg returns one that knows nothing.
 func NewOrg() *Org {
 	return &Org{repos: map[string]*catalog{}, in: map[scope.Word]int{}, links: map[[2]string]linkage{}}
@@ -81,7 +104,7 @@ func NewOrg() *Org {
 func (o *Org) catalog(repo string) *catalog {
 	c := o.repos[repo]
 	if c == nil {
-		c = &catalog{texts: map[string][]*Text{}, byWord: map[scope.Word][]*Text{}, routes: map[string][]*route{},
+		c = &catalog{texts: map[string][]*Text{}, known: map[place][]*Text{}, byWord: map[scope.Word][]*Text{}, routes: map[string][]*route{},
 			routesBy: map[scope.Word][]*route{}, words: map[scope.Word]int{}, vias: map[scope.Word]int{},
 			names: map[string]*fileNames{}, named: map[scope.Word][]*fileNames{}}
 		o.repos[repo] = c
@@ -104,11 +127,18 @@ func (o *Org) SetTexts(repo, name string, texts []Text) {
 			delete(c.vias, t.Via)
 		}
 		o.each(c, t.Form, -1, func(w scope.Word) { unfile(c.byWord, w, t) })
+		if t.Known {
+			unfile(c.known, place{t.Path, t.Line}, t)
+		}
 	}
 	delete(c.texts, name)
 	for _, t := range texts {
 		c.texts[name] = append(c.texts[name], &t)
 		c.vias[t.Via]++
+		if t.Known {
+			at := place{t.Path, t.Line}
+			c.known[at] = append(c.known[at], &t)
+		}
 		o.each(c, t.Form, 1, func(w scope.Word) { c.byWord[w] = append(c.byWord[w], &t) })
 	}
 	c.version++
@@ -198,7 +228,7 @@ func (o *Org) each(c *catalog, form scope.Form, by int, visit func(scope.Word)) 
 // telling reports whether a word can tell one route from another.
 func telling(w scope.Word) bool { return w != 0 && w.Kind() != scope.BaseWord }
 
-func unfile[T comparable](in map[scope.Word][]T, w scope.Word, x T) {
+func unfile[K, T comparable](in map[K][]T, w K, x T) {
 	left := slices.DeleteFunc(in[w], func(y T) bool { return y == x })
 	if len(left) == 0 {
 		delete(in, w)

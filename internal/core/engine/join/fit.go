@@ -150,6 +150,9 @@ func Judge(e Evidence) Certainty {
 	if e.Method <= Doubtful || !e.Led && (e.Votes < 3 || !e.Fit.Whole()) || !e.Usual && (e.Votes < 9 || e.Share < 0.8) {
 		return NotSaid // a page, a file, or what goes elsewhere
 	}
+	if len(e.Fit.Words) == 1 && e.Fit.Missing > 0 && !e.Main {
+		return NotSaid // a word that may be anything's
+	}
 	common := e.Common
 	if e.Said {
 		common += said

@@ -23,7 +23,7 @@ func (o *Org) Uses(provider, user, key string, said bool) []Use {
 	}
 	var out []Use
 	filed(c.byWord, form, func(t *Text) {
-		if t.Known {
+		if t.Known || o.spokenFor(provider, c, form, t) {
 			return
 		}
 		if s := o.judge(provider, user, method, form, t, said); s != NotSaid {

@@ -188,3 +188,29 @@ func TestOneWordIsNobodysOwn(t *testing.T) {
 		t.Errorf("one that something else ties: %d", got)
 	}
 }
+
+// TestWhatWasReadSpeaksForItsLine: the text of a use that a rule read is not told
+// as a use of another route.
+func TestWhatWasReadSpeaksForItsLine(t *testing.T) {
+	o := join.NewOrg()
+	var keys []string
+	var texts, uses []join.Text
+	for i, w := range words[:12] {
+		keys = append(keys, "http:GET /"+w, "http:GET /search/"+w)
+		texts = append(texts, join.Text{Path: "a.kt", Line: i + 1, Form: form("{}/" + w), Method: "GET", Via: 7})
+		uses = append(uses, join.Text{Path: "a.kt", Line: i + 1, Form: form("/search/" + w), Method: "GET", Known: true})
+	}
+	o.SetRoutes("server", "api.go", keys)
+	o.SetTexts("client", "a.kt", texts)
+	if len(o.Uses("server", "client", keys[0], false)) == 0 {
+		t.Fatal("the text alone is not told")
+	}
+	o.SetTexts("client", "uses of a.kt", uses)
+	if got := o.Uses("server", "client", keys[0], false); len(got) != 0 {
+		t.Errorf("%s is told as used in line %d, which uses another", keys[0], got[0].Line)
+	}
+	o.SetTexts("client", "uses of a.kt", nil)
+	if len(o.Uses("server", "client", keys[0], false)) == 0 {
+		t.Error("what was read is gone, and still speaks for its line")
+	}
+}
