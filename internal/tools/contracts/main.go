@@ -111,6 +111,7 @@ type found struct {
 // list prints what is found in a repository, to be read beside its code.
 func (s *score) list(repo string) error {
 	all, err := s.scan(repo, "HEAD")
+	fmt.Fprintf(os.Stderr, "%s: %d files in %s, %d of them ended their reader\n", repo, len(s.texts[repo]), s.spent.Round(time.Second), s.died)
 	for _, f := range all {
 		fmt.Printf("%s\t%s\t%s\n", f.file, f.Role, f.Key)
 	}
@@ -130,6 +131,7 @@ func (s *score) scan(repo, commit string) ([]found, error) {
 	root := filepath.Join(s.mirrors, repo+".git")
 	start := time.Now()
 	err := analysis.Scan(s.ctx, root, analysis.ScanOptions{Version: commit, Budget: 10 * time.Minute}, func(b analysis.Batch) error {
+		s.died += len(b.Died)
 		for _, f := range b.Analysis.Files {
 			texts[f.Path] = f.Candidates
 			for _, c := range f.Contracts {

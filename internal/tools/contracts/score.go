@@ -25,6 +25,7 @@ type score struct {
 	read           map[string][]found
 	texts          map[string]map[string][]coord.Candidate // by repository and file
 	spent          time.Duration
+	died           int // files that ended their reader
 	routes         []route
 }
 
