@@ -3,11 +3,13 @@ package moments
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/limit"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -120,8 +122,37 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err == nil {
 		err = s.addLapses(ctx, who, out.Holders)
 	}
+	if err == nil && out.Status == "still_busy" {
+		err = s.meanwhile(ctx, who, t, &out)
+	}
 	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
 	return out, err
+}
+
+// meanwhile adds to an answer which files of the caller's own scope nobody else
+// holds: that is what to go on with.
+func (s *Service) meanwhile(ctx context.Context, who coord.Caller, t target, out *wire.Waited) error {
+	const most = 5
+	var free limit.List[string]
+	err := s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+		w := t.place.Worker(ix, who)
+		for i := 0; i < len(w.Claims) && !free.Cut; i++ {
+			c := &w.Claims[i]
+			if c.Kind == coord.ClaimPath && c.Source == coord.Declared && c.Mode != coord.Wanted && c.Selector != t.name &&
+				len(engine.Holders(ix, w, engine.Target{Path: c.Selector})) == 0 {
+				free.Add(most, c.Selector)
+			}
+		}
+		return nil
+	})
+	if len(free.Items) > 0 {
+		out.Suggestion += " Of your own scope, nobody else holds " + strings.Join(free.Items, ", ")
+		if free.Cut {
+			out.Suggestion += " and more"
+		}
+		out.Suggestion += "."
+	}
+	return err
 }
 
 // addLapses tells of holders' claims when they end, if nothing more happens.
