@@ -101,6 +101,23 @@ test("one claim that stops three is asked about, and overridden for all three, f
   assert.deepEqual(left.items.filter((c) => c.severity === "block"), []);
 });
 
+test("a claim that stops two is shared from its row, and who holds it is told", async () => {
+  const at = (who, branch) => new Agent(world.tokens[who], { tool: "codex", repo: world.repo, branch });
+  const [holder, ...others] = [at("max", "seats"), at("noam", "seats-a"), at("sofia", "seats-b")];
+  await holder.hook("session_start");
+  const intent = await holder.declare({ title: "Seat plan", mode: "exclusive", scope: { paths: ["services/seats/plan.sql"] } });
+  for (const a of others) await a.hook("pre_edit", { paths: ["services/seats/plan.sql"] });
+  const page = await world.page("ana", "/conflicts");
+  await page.getByRole("button", { name: /holds “Seat plan”: 2 agents are stopped/ }).click();
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  await page.getByRole("textbox", { name: "Reason" }).fill("Each of you has a part of it.");
+  await page.getByRole("dialog").getByRole("button", { name: "Share", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal((await world.clients.ana.get(`/v1/intents/${intent.ref}`)).mode, "shared");
+  for (const a of others) assert.equal((await a.hook("pre_edit", { paths: ["services/seats/plan.sql"] })).decision, "allow");
+  assert.match((await holder.hook("prompt", { prompt_excerpt: "go on" })).inject_context, new RegExp(`edit what ${intent.ref} held exclusively`));
+});
+
 test("what is muted no longer asks, in the menu as on the page, and can be asked again", async () => {
   await world.tokens.kofi.post("/v1/messages", { to: "user:ana@acme.example", body: "Lunch?" });
   const page = await world.page("ana", "/");

@@ -58,4 +58,5 @@ type GiveFeedback struct {
 type OverrideConflict struct {
 	Ref    string  `path:"ref"`
 	Reason *string `json:"reason" doc:"3-2,000 characters after trimming; may be left out where the policy asks for none"`
+	Share  bool    `json:"share" default:"false" doc:"Of an exclusive claim: make the whole claim a shared one instead, so that everybody whom it stops goes on. The person who owns it may, too"`
 }

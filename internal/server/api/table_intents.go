@@ -167,7 +167,7 @@ var conflicts = []Op{
 		Page:     "/conflicts/{ref}",
 		Instead:  "an agent asks with the action request_override",
 		Success:  200,
-		Events:   emits(coord.EventConflictOverridden),
+		Events:   append(emits(coord.EventConflictOverridden, coord.EventMessageSent), intentEvents...),
 		Problems: fails(missing, taken),
 		Run:      run((*work.Service).OverrideConflict),
 	},

@@ -602,9 +602,12 @@ func (s *story) feedback(args []string, _ map[string]string) string {
 	return s.call(s.agent(args[0]), "POST", "/v1/conflicts/"+args[1]+"/feedback", map[string]any{"verdict": args[2]}, nil, nil)
 }
 
-func (s *story) override(args []string, _ map[string]string) string {
+func (s *story) override(args []string, kv map[string]string) string {
 	a := s.agent(args[0])
 	body := map[string]any{}
+	if kv["share"] != "" {
+		body["share"] = true
+	}
 	if len(args) > 2 {
 		body["reason"] = args[2]
 	}

@@ -376,16 +376,21 @@ func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wir
 		if err != nil {
 			return err
 		}
-		if !rules.MayOverride(who.Role) {
+		own := in.Share && who.UserID != "" && row.HolderUser == who.UserID
+		if !own && !rules.MayOverride(who.Role) {
 			return problem.Newf(problem.Forbidden, "the policy lets %s override conflicts here; you are %s", rolesText(rules.OverrideAllowedRoles),
 				who.Role)
 		}
-		reason, err := overrideReason(in.Reason, rules.OverrideRequireReason)
+		reason, err := overrideReason(in.Reason, rules.OverrideRequireReason && !own)
 		if err != nil {
 			return err
 		}
 		if !row.Status.Live() {
 			return problem.Newf(problem.Conflict, "%s is %s already", row.Ref, row.Status)
+		}
+		if in.Share {
+			out, err = shareClaim(ctx, c, row, reason)
+			return err
 		}
 		row.Override = &coord.Override{By: who.User(), Reason: reason, At: c.Now}
 		if err := c.CloseConflict(ctx, &row, coord.ConflictOverridden, nil); err != nil {
@@ -395,6 +400,42 @@ func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wir
 		return c.PartiesNow(ctx, who.OrgID, []store.ConflictRow{row})
 	})
 	return out, err
+}
+
+// shareClaim makes the exclusive claim behind a conflict a shared one, and has its
+// owner and the agent that works on it told. Who was stopped by it goes on.
+func shareClaim(ctx context.Context, c *ground.Change, row store.ConflictRow, reason *string) (out coord.Conflict, err error) {
+	i, err := c.IntentByID(ctx, c.Who.OrgID, row.Holder) // a worker's id is its intent's
+	if row.Kind != coord.ExclusiveClaim || problem.KindOf(err) == problem.NotFound {
+		return out, problem.InvalidField("share", "%s rests on no exclusive claim of an intent", row.Ref)
+	}
+	if err != nil {
+		return out, err
+	}
+	i.Mode = coord.Shared
+	if _, err := Revise(ctx, c, &i, wire.IntentPatch{}, nil, nil); err != nil {
+		return out, err
+	}
+	body := "Others may now edit what " + i.Ref + " held exclusively: " + peertext.QuotedName(c.Who.Name) + " made it shared."
+	if reason != nil {
+		body += "\n\n" + *reason
+	}
+	about, subject := &coord.About{Kind: "intent", Ref: i.Ref}, "About "+i.Ref
+	// The service says it: a person's own agents hear nothing of what they write themselves.
+	if _, err := ground.Post(ctx, c.Tx, ground.System(c.Who.OrgID), ground.Letter{
+		Thread:     store.DirectThread([]string{i.Owner.ID, c.Who.UserID}, about, &subject),
+		To:         "intent:" + i.Ref,
+		Subject:    &subject,
+		Body:       body,
+		About:      about,
+		Recipients: []string{i.Owner.ID},
+	}); err != nil {
+		return out, err
+	}
+	if row, err = FindConflict(ctx, c.Tx, c.Who, row.Ref); err != nil {
+		return out, err
+	}
+	return row.Conflict, nil
 }
 
 func rolesText(roles []coord.Role) string {

@@ -14,7 +14,7 @@ export function CauseActions({ cause }: { cause: Cause }) {
   const worst = cause.pairs[0]!.worst;
   const claim = worst.kind === "exclusive_claim";
   const source = worst.parties.find((p) => p.role === (claim ? "holder" : "challenger"));
-  const [asking, setAsking] = useState<"release" | "override" | "tell" | null>(null);
+  const [asking, setAsking] = useState<"release" | "override" | "share" | "tell" | null>(null);
   const close = () => setAsking(null);
   const overriding = useOverriding(worst.repo.full_name);
   const mine = source?.user?.id === me.user.id;
@@ -24,6 +24,11 @@ export function CauseActions({ cause }: { cause: Cause }) {
       {claim && intent && !mine && (
         <Button size="compact-xs" variant="default" onClick={() => setAsking("release")}>
           Ask to release
+        </Button>
+      )}
+      {claim && intent && (mine || overriding.may) && (
+        <Button size="compact-xs" variant="default" onClick={() => setAsking("share")}>
+          Share
         </Button>
       )}
       {!claim && (
@@ -38,6 +43,7 @@ export function CauseActions({ cause }: { cause: Cause }) {
       )}
       {asking === "release" && <Compose to={`intent:${intent}`} name={whoOf(source)} begin={`${plural(cause.pairs.length, "agent waits", "agents wait")} for what you hold. Can you release it?`} onClose={close} onSent={close} />}
       {asking === "override" && <OverrideDialog refs={conflictsOf(cause)} draft={`override all ${cause.id}`} needsReason={overriding.needsReason} onClose={close} />}
+      {asking === "share" && <OverrideDialog share refs={[worst.ref]} draft={`share ${cause.id}`} needsReason={overriding.needsReason && !mine} onClose={close} />}
       {asking === "tell" && <TellAll to={peopleOf(cause, me.user.id)} subject={cause.text.slice(0, 200)} draft={`tell all ${cause.id}`} onClose={close} />}
     </div>
   );

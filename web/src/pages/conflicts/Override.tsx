@@ -19,6 +19,7 @@ interface Props {
   refs: string[];
   draft: string;
   needsReason?: boolean;
+  share?: boolean; // the claim behind it becomes a shared one, and all whom it stops go on
   over?: boolean; // it ended while somebody wrote
   children?: ReactNode;
   onClose: () => void;
@@ -26,16 +27,16 @@ interface Props {
 }
 
 /** Overrides one conflict, or several for one reason. */
-export function OverrideDialog({ refs, draft, needsReason = true, over = false, children, onClose, onDone = onClose }: Props) {
+export function OverrideDialog({ refs, draft, needsReason = true, share = false, over = false, children, onClose, onDone = onClose }: Props) {
   const [reason, setReason, forget] = useDraft(draft);
   const trimmed = reason.trim();
   const what = refs.length === 1 ? refs[0]! : plural(refs.length, "conflict");
   const override = useAction(
     async () => {
-      for (const ref of refs) await call("POST /v1/conflicts/{ref}/override", { path: { ref }, body: trimmed ? { reason: trimmed } : {} });
+      for (const ref of refs) await call("POST /v1/conflicts/{ref}/override", { path: { ref }, body: { share, ...(trimmed && { reason: trimmed }) } });
     },
     {
-      says: `${what} ${refs.length === 1 ? "is overridden. Both" : "overridden. All"} sides may go on.`,
+      says: share ? "The claim is shared now. All sides may go on." : `${what} ${refs.length === 1 ? "is overridden. Both" : "overridden. All"} sides may go on.`,
       stale: ["conflicts", "conflict", "attention", "intents", "intent"],
       then: () => {
         forget();
@@ -45,11 +46,11 @@ export function OverrideDialog({ refs, draft, needsReason = true, over = false, 
   );
   const short = needsReason ? trimmed.length < 3 : trimmed.length > 0 && trimmed.length < 3;
   return (
-    <Ask opened onClose={onClose} title={`Override ${what}?`} confirm={refs.length === 1 ? "Override" : "Override all"} danger busy={override.isPending} disabled={short || over} onConfirm={() => override.mutate()}>
+    <Ask opened onClose={onClose} title={share ? "Share the claim?" : `Override ${what}?`} confirm={share ? "Share" : refs.length === 1 ? "Override" : "Override all"} danger busy={override.isPending} disabled={short || over} onConfirm={() => override.mutate()}>
       {children}
       <p className="dim">
         {refs.length > 1 && `${refs.join(", ")}. `}
-        {refs.length === 1 ? "Both" : "All"} sides may go on until the evidence grows. The audit log keeps your name and your reason. Only people can do this; agents never can.
+        {share ? "It stays, but keeps nobody out any more: everybody whom it stops goes on, and the agent that holds it is told." : `${refs.length === 1 ? "Both" : "All"} sides may go on until the evidence grows.`} The audit log keeps your name and your reason. Only people can do this; agents never can.
       </p>
       <Textarea label="Reason" required={needsReason} maxLength={2000} data-autofocus value={reason} onChange={(e) => setReason(e.target.value)} dir="auto" />
     </Ask>
