@@ -108,8 +108,8 @@ test("a claim that stops two is shared from its row, and who holds it is told", 
   const intent = await holder.declare({ title: "Seat plan", mode: "exclusive", scope: { paths: ["services/seats/plan.sql"] } });
   for (const a of others) await a.hook("pre_edit", { paths: ["services/seats/plan.sql"] });
   const page = await world.page("ana", "/conflicts");
-  await page.getByRole("button", { name: /holds “Seat plan”: 2 agents are stopped/ }).click();
-  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const cause = page.locator(".cause").filter({ hasText: "holds “Seat plan”: 2 agents are stopped" });
+  await cause.getByRole("button", { name: "Share", exact: true }).click();
   await page.getByRole("textbox", { name: "Reason" }).fill("Each of you has a part of it.");
   await page.getByRole("dialog").getByRole("button", { name: "Share", exact: true }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

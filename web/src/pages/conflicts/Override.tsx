@@ -50,7 +50,7 @@ export function OverrideDialog({ refs, draft, needsReason = true, share = false,
       {children}
       <p className="dim">
         {refs.length > 1 && `${refs.join(", ")}. `}
-        {share ? "It stays, but keeps nobody out any more: everybody whom it stops goes on, and the agent that holds it is told." : `${refs.length === 1 ? "Both" : "All"} sides may go on until the evidence grows.`} The audit log keeps your name and your reason. Only people can do this; agents never can.
+        {share ? "It stays, but keeps nobody out any more: everybody whom it stops goes on. Who holds it is told, with your name and your reason." : `${refs.length === 1 ? "Both" : "All"} sides may go on until the evidence grows. The audit log keeps your name and your reason.`} Only people can do this; agents never can.
       </p>
       <Textarea label="Reason" required={needsReason} maxLength={2000} data-autofocus value={reason} onChange={(e) => setReason(e.target.value)} dir="auto" />
     </Ask>
