@@ -205,6 +205,10 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 	if len(c.Reads) > 0 {
 		return c.Quiet(), r.noteReads()
 	}
+	if c.At == host.Idle {
+		r.open()
+		return r.offer(), nil
+	}
 	if c.At == "" || c.Event == "" && c.At != host.BeforeModel && c.At != host.Said || r.stepAside() {
 		return c.Quiet(), nil
 	}

@@ -99,7 +99,14 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 			req.PromptExcerpt = excerpt.Text(c.Prompt, wire.MaxPromptExcerpt)
 		}
 	case wire.HookPlan:
-		req.PlanText = excerpt.Text(r.planText(), wire.MaxPlanText)
+		if c.Task == nil {
+			req.PlanText = excerpt.Text(r.planText(), wire.MaxPlanText)
+			break
+		}
+		req.Task = &wire.HookTask{Team: c.Task.Team, ID: c.Task.ID, Done: c.At == host.TaskDone}
+		if !private {
+			req.Task.Title = excerpt.Text(c.Task.Title, 200)
+		}
 	case wire.HookPreEdit, wire.HookPreShell:
 		if c.IsShell() {
 			req.Shell = &wire.HookShell{Command: excerpt.Text(c.Command, wire.MaxShellCommand)}

@@ -25,7 +25,13 @@ func betraysCopilot(p payload, getenv func(string) string) bool {
 }
 
 // adjustClaude notes through which door the host was started.
-func adjustClaude(c *Call, _ payload, getenv func(string) string) {
+func adjustClaude(c *Call, p payload, getenv func(string) string) {
+	switch c.At {
+	case TaskMade, TaskDone:
+		c.Task = teamTask(c, p, getenv)
+	case Idle:
+		c.Team = p.text([]string{"team_name"})
+	}
 	if e := getenv("CLAUDE_CODE_ENTRYPOINT"); e != "" {
 		c.Surface = e
 	}

@@ -38,6 +38,8 @@ type Call struct {
 	Prompt   string
 	Plan     string
 	PlanFile string // where the plan is, if not in the payload
+	Task     *Task  // of the host's own team, that is there or done
+	Team     string // of which an agent is idle
 	Said     string // last assistant message
 	Record   string // file that holds the conversation
 
@@ -181,6 +183,10 @@ func (c *Call) wireEvent() wire.HookEvent {
 		case isShell(c.Tool):
 			return wire.HookPreShell
 		case c.Tool == ExitPlanMode:
+			return wire.HookPlan
+		}
+	case TaskMade, TaskDone:
+		if c.Task != nil {
 			return wire.HookPlan
 		}
 	case AfterTool, AfterFailure:

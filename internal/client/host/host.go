@@ -27,6 +27,9 @@ const (
 	SessionEnd   Moment = "session end"
 	BeforeModel  Moment = "before a model call" // only delivers what is queued
 	Said         Moment = "the agent said"      // only remembered, for the stop
+	TaskMade     Moment = "a team's task is there"
+	TaskDone     Moment = "a team's task is done"
+	Idle         Moment = "a teammate is idle" // only told what is free
 )
 
 // An Event is one of a host's hook events.

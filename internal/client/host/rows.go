@@ -86,7 +86,9 @@ var firstNine = []row{
 			Configs:     []string{".claude/settings.json", ".claude/settings.local.json"},
 			UserConfigs: []string{".claude/settings.json"},
 			AlsoReadBy:  []string{"cursor", "codex", "copilot_cli", "vscode"},
-			Events:      claudeEvents(map[string]Event{"Notification": {At: Asks}}),
+			Events: claudeEvents(map[string]Event{
+				"Notification": {At: Asks}, "TaskCreated": {At: TaskMade}, "TaskCompleted": {At: TaskDone}, "TeammateIdle": {At: Idle},
+			}),
 			asking:      permissionPrompts,
 			Edits:       []string{"Edit", "Write", "MultiEdit", "NotebookEdit"},
 			Shells:      []string{"Bash", "PowerShell"},

@@ -264,7 +264,8 @@ func claudeCodeEvents() []hookEvent {
 	return failing("PostToolUseFailure", "Bash|PowerShell",
 		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short},
 			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}, hookEvent{"PostToolUse", foreignTools, long},
-			permissionPrompts))
+			permissionPrompts, hookEvent{"TaskCreated", "", long}, hookEvent{"TaskCompleted", "", long},
+			hookEvent{"TeammateIdle", "", short}))
 }
 
 // permissionPrompts are the notifications that a dialog waits for somebody: of others nothing is to be told.

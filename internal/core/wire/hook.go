@@ -77,6 +77,7 @@ type HookRequest struct {
 	Repo          HookRepo        `json:"repo"`
 	PromptExcerpt string          `json:"prompt_excerpt,omitempty" maxLength:"2000"`
 	PlanText      string          `json:"plan_text,omitempty" maxLength:"32768"`
+	Task          *HookTask       `json:"task,omitempty" doc:"For plan, in place of a text: a task of the team that the host itself runs. It is an intent of no session and no scope until it is done"`
 	Paths         []string        `json:"paths,omitempty" maxItems:"500" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative paths about to be written, or written"`
 	Folders       []string        `json:"folders,omitempty" maxItems:"100" itemMinLength:"1" itemMaxLength:"1024" doc:"For pre_edit and pre_shell: selectors such as a/** where more is about to be written than paths lists. What others hold there counts as hit"`
 	Shell         *HookShell      `json:"shell,omitempty"`
@@ -89,6 +90,14 @@ type HookRequest struct {
 	StaleWrites   int             `json:"stale_writes,omitempty" minimum:"0" doc:"Edits of this session that the client refused since one was last told, because they would have undone what others changed in this working copy"`
 	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this session that failed open since one was last answered"`
 	Unheard       []string        `json:"unheard,omitempty" maxItems:"20" itemMinLength:"1" itemMaxLength:"200" doc:"The dedupe_key of events of this session whose answers did not arrive: what they told is told again"`
+}
+
+// A HookTask is one of the tasks that the agents of a host's own team share.
+type HookTask struct {
+	Team  string `json:"team" minLength:"1" maxLength:"100"`
+	ID    string `json:"id" minLength:"1" maxLength:"50" doc:"Within the team"`
+	Title string `json:"title,omitempty" maxLength:"200"`
+	Done  bool   `json:"done,omitempty"`
 }
 
 // A HookPending is what a file would look like after an edit that is about to

@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write the tables of docs/privacy.md")
 var inMetadataOnly = map[string]string{
 	"prompt_excerpt":                              "not sent",
 	"status.excerpt":                              "not sent",
+	"task.title":                                  "not sent",
 	"analysis.files.contracts.signature":          "not sent",
 	"analysis.files.contracts.previous_signature": "not sent",
 	"analysis.files.contracts.detail":             "not sent",

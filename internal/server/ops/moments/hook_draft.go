@@ -11,7 +11,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
-	"github.com/svc-hq/svc/internal/server/store"
 )
 
 // draft makes a draft intent, if the policy wants one and there is none.
@@ -23,38 +22,9 @@ func (h *hook) draft(ctx context.Context, text string) error {
 	if err != nil || !rules.AutoDraft || !h.Who.Role.CanOwnIntents() {
 		return err
 	}
-	i := store.IntentRow{Intent: coord.Intent{
-		ID:             ground.NewID(),
-		OrgID:          h.Who.OrgID,
-		Status:         coord.IntentDraft,
-		Resume:         coord.IntentActive,
-		Title:          h.draftTitle(text),
-		Mode:           coord.Shared,
-		EffectiveMode:  coord.Shared,
-		Repo:           coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
-		Owner:          h.Who.User(),
-		SessionID:      &h.session.ID,
-		Branch:         h.session.Branch,
-		CreatedAt:      h.Now,
-		LastActivityAt: h.Now,
-		DependsOn:      []string{},
-		BlockedBy:      []coord.Blocker{},
-	}}
-	if i.Number, err = h.NextIntentNumber(ctx, h.Who.OrgID); err != nil {
-		return err
-	}
-	i.Ref = coord.IntentRef(i.Number)
-	if err := h.SaveIntent(ctx, &i); err != nil {
-		return err
-	}
-	if err := work.Bind(ctx, h.Change, h.session, i); err != nil {
-		return err
-	}
-	h.session.IntentID, h.intent = &i.ID, &i
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentDrafted, i); err != nil {
-		return err
-	}
-	return h.PutIntent(ctx, i)
+	i := h.newIntent(h.draftTitle(text), coord.IntentDraft)
+	i.SessionID, i.Branch = &h.session.ID, h.session.Branch
+	return h.announce(ctx, &i, coord.EventIntentDrafted)
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|\n`)

@@ -67,6 +67,9 @@ func (h *hook) prompted(ctx context.Context) error {
 
 // planned adds what a plan names to the intent's scope.
 func (h *hook) planned(ctx context.Context) error {
+	if h.event.Task != nil {
+		return h.task(ctx, *h.event.Task)
+	}
 	if err := h.draft(ctx, h.event.PlanText); err != nil {
 		return err
 	}
