@@ -74,10 +74,11 @@ func (o *Org) Read(provider, user, key string, one, tied bool) Certainty {
 			more = true
 		}
 	}
-	rivalry := more || equal > 0
+	rivalry, own := more || equal > 0, o.weigh(form, provider, user) >= ownWords
+	surely := tied || common >= tiedBy && !rivalry
 	tied = tied || common >= 1 && !rivalry
 	switch {
-	case one && (tied || !rivalry && !scope.CommonRoute(key) && o.weigh(form, provider, user) >= ownWords):
+	case one && (surely || own && (tied || !rivalry && !scope.CommonRoute(key))):
 		return Sure
 	case tied:
 		return Probably
@@ -90,6 +91,10 @@ func (o *Org) Read(provider, user, key string, one, tied bool) Certainty {
 // ownWords is how much the words of a route must say before it is sure by itself
 // whose it is: two that are rare, say. One word is somebody else's as well.
 const ownWords = 1.5
+
+// tiedBy is how much two repositories must have in common before a route of one
+// word is surely the provider's.
+const tiedBy = 3
 
 // common is how much two repositories have in common besides some words.
 func (o *Org) common(provider, user string, besides scope.Form) (sum float64) {
