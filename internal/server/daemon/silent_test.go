@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"sync"
@@ -9,9 +11,11 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -71,4 +75,53 @@ func TestASilentDatabaseFreesNoClaim(t *testing.T) {
 		r := edit("auth.go")
 		return r.Decision == wire.Block && len(r.Conflicts) == 1 && !strings.Contains(r.Reason, "seconds ago")
 	})
+}
+
+// A write on a silent line ends, as one that is to be tried again, while the
+// line is still silent; and so does one that waits behind it. A caller that
+// leaves does not wait for them.
+func TestAWriteEndsOnASilentLine(t *testing.T) {
+	t.Parallel()
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("statement_timeout", "3s")
+	u.RawQuery = q.Encode()
+	w := daemontest.Start(t, u.String())
+	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
+	org := w.Org("acme")
+	write := func(ctx context.Context, first func()) error {
+		return w.Store.Write(ctx, org.ID, func(tx *store.Tx) error {
+			first()
+			_, err := tx.RepoFiles(ctx, org.ID)
+			return err
+		})
+	}
+	begun, silent := make(chan bool), make(chan bool)
+	told := sync.OnceFunc(func() { close(begun) }) // it may be tried again
+	failed := make(chan error, 2)
+	go func() {
+		failed <- write(t.Context(), func() { told(); <-silent })
+	}()
+	<-begun
+	line.Silence(true)
+	close(silent)
+	go func() { failed <- write(t.Context(), func() {}) }()
+	leaving, leave := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, leave)
+	if err := write(leaving, func() {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("who left was told %v", err)
+	}
+	for range 2 {
+		if err := <-failed; problem.KindOf(err) != problem.Unavailable {
+			t.Errorf("a write on a silent line: %v", err)
+		}
+	}
+	line.Silence(false)
+	if err := write(t.Context(), func() {}); err != nil {
+		t.Errorf("a write on a line that is good again: %v", err)
+	}
 }

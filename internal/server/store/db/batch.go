@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,7 +52,31 @@ func (b *batches) run(ctx context.Context, org string, fn func(*Tx) error) error
 		o.waiting = append(o.waiting, j)
 	}
 	b.mu.Unlock()
+	select {
+	case err := <-j.out:
+		return err
+	case <-ctx.Done():
+	}
+	if b.left(org, j) {
+		return ctx.Err()
+	}
 	return <-j.out
+}
+
+// left takes a job back that has not begun.
+func (b *batches) left(org string, j *job) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.orgs[org]
+	if o == nil {
+		return false
+	}
+	at := slices.Index(o.waiting, j)
+	if at < 0 {
+		return false
+	}
+	o.waiting = slices.Delete(slices.Clone(o.waiting), at, at+1) // the batch under way has a part of the old list
+	return true
 }
 
 // underWay returns what is closed when the writes of an org that have begun

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -35,10 +36,12 @@ func dialectOf(dsn string) dialect {
 var postgres = dialect{
 	name: "postgres",
 	open: func(dsn string) (*sql.DB, error) {
-		return openPostgres(dsn, readerPatience, func(c driver.Connector) driver.Connector { return c })
+		return openPostgres(dsn, readerPatience, func(c driver.Connector, _ time.Duration) driver.Connector { return c })
 	},
 	openWriter: func(dsn string) (*sql.DB, error) {
-		return openPostgres(dsn, writerPatience, func(c driver.Connector) driver.Connector { return gatheringConnector{c} })
+		return openPostgres(dsn, writerPatience, func(c driver.Connector, answers time.Duration) driver.Connector {
+			return gatheringConnector{c, answers}
+		})
 	},
 	snapshot:   sql.LevelRepeatableRead,
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,

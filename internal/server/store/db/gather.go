@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -34,9 +35,10 @@ import (
 // Outside of a batch it is the driver's connection as it is.
 type gatheringConn struct {
 	*stdlib.Conn
+	answers    time.Duration // PostgreSQL has given up by then: it, or the line to it, is silent
 	on         bool
 	waiting    []*late
-	answers    map[string]map[string]*answer // by question, and by what it was asked with
+	answered   map[string]map[string]*answer // by question, and by what it was asked with
 	foreseeing bool
 	foreseen   []*late // questions that are to be asked in one go
 	known      ledger
@@ -71,7 +73,10 @@ func (c *gatheringConn) foresee(ctx context.Context, fn func()) error {
 	return c.ask(ctx, c.foreseen)
 }
 
-type gatheringConnector struct{ driver.Connector }
+type gatheringConnector struct {
+	driver.Connector
+	answers time.Duration
+}
 
 // Connect implements driver.Connector.
 func (c gatheringConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -79,7 +84,7 @@ func (c gatheringConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gatheringConn{Conn: conn.(*stdlib.Conn)}, nil
+	return &gatheringConn{Conn: conn.(*stdlib.Conn), answers: c.answers}, nil
 }
 
 // gathering returns the connection below one of database/sql. Whoever holds
@@ -94,7 +99,7 @@ func gathering(conn *sql.Conn) (c *gatheringConn, err error) {
 
 // begin begins a transaction under a lock, which most often has an org's id.
 func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful bool) error {
-	c.on, c.waiting, c.answers = true, nil, map[string]map[string]*answer{}
+	c.on, c.waiting, c.answered = true, nil, map[string]map[string]*answer{}
 	c.job, c.careful, c.failed, c.seam = 0, careful, nil, nil
 	c.known = ledger{}
 	c.later(`BEGIN`)
@@ -130,6 +135,8 @@ func (c *gatheringConn) commit(ctx context.Context) error {
 // gone, and so is the transaction.
 func (c *gatheringConn) rollback(ctx context.Context) {
 	c.on, c.waiting = false, nil
+	ctx, cancel := context.WithTimeout(ctx, c.answers)
+	defer cancel()
 	c.Conn.ExecContext(ctx, `ROLLBACK`, nil)
 }
 
@@ -144,7 +151,7 @@ func (c *gatheringConn) save() *late {
 func (c *gatheringConn) keep() { c.later(`RELEASE SAVEPOINT job`) }
 
 func (c *gatheringConn) undo(ctx context.Context, saved *late) error {
-	clear(c.answers) // some were about what is undone
+	clear(c.answered) // some were about what is undone
 	c.known.undo()
 	for i, w := range c.waiting {
 		if w == saved { // nothing was sent since
@@ -153,6 +160,8 @@ func (c *gatheringConn) undo(ctx context.Context, saved *late) error {
 		}
 	}
 	c.waiting = nil
+	ctx, cancel := context.WithTimeout(ctx, c.answers)
+	defer cancel()
 	// Not prepared, as what waits is: nothing can be in a transaction that failed.
 	return c.Conn.Conn().PgConn().Exec(ctx, `ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job`).Close()
 }
@@ -225,6 +234,8 @@ func (c *gatheringConn) ask(ctx context.Context, questions []*late) (err error) 
 	for _, q := range questions {
 		b.Queue(q.query, q.args...)
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.answers)
+	defer cancel()
 	res := c.Conn.Conn().SendBatch(ctx, b)
 	defer func() {
 		if e := res.Close(); err == nil {
@@ -265,10 +276,10 @@ func (c *gatheringConn) remember(q *late) {
 	if q.with == "" || len(q.answer.rows) > maxRemembered {
 		return
 	}
-	if c.answers[q.query] == nil {
-		c.answers[q.query] = map[string]*answer{}
+	if c.answered[q.query] == nil {
+		c.answered[q.query] = map[string]*answer{}
 	}
-	c.answers[q.query][q.with] = q.answer
+	c.answered[q.query][q.with] = q.answer
 }
 
 // ExecContext implements driver.ExecerContext.
@@ -285,6 +296,8 @@ func (c *gatheringConn) ExecContext(ctx context.Context, query string, args []dr
 		if err := c.send(ctx); err != nil {
 			return nil, err
 		}
+		ctx, cancel := context.WithTimeout(ctx, c.answers)
+		defer cancel()
 		res, err := c.Conn.ExecContext(ctx, query, args)
 		if c.failed == nil {
 			c.failed = err
@@ -320,7 +333,7 @@ func (c *gatheringConn) QueryContext(ctx context.Context, query string, args []d
 	switch {
 	case OnlyAsks(query):
 		q.with = keyOf(values)
-		if a := c.answers[query][q.with]; a != nil {
+		if a := c.answered[query][q.with]; a != nil {
 			return &answerRows{answer: a}, nil
 		}
 		if c.foreseeing {
@@ -386,9 +399,9 @@ func OnlyAsks(query string) bool {
 // forget forgets the answers that a statement may have made untrue.
 func (c *gatheringConn) forget(statement string) {
 	for _, w := range WritesOf(statement) {
-		for query := range c.answers {
+		for query := range c.answered {
 			if w.Concerns(query) {
-				delete(c.answers, query)
+				delete(c.answered, query)
 			}
 		}
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -32,9 +34,13 @@ var (
 	}
 )
 
+// connectIn bounds how long a connection is tried for, unless the DSN does.
+const connectIn = 5 * time.Second
+
 // openPostgres opens the database at dsn, with connections as over makes them
-// of the driver's. What the DSN itself says of patience counts.
-func openPostgres(dsn string, p patience, over func(driver.Connector) driver.Connector) (*sql.DB, error) {
+// of the driver's, told within which time an answer comes unless the line is
+// silent. What the DSN itself says of patience counts.
+func openPostgres(dsn string, p patience, over func(driver.Connector, time.Duration) driver.Connector) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -44,10 +50,26 @@ func openPostgres(dsn string, p patience, over func(driver.Connector) driver.Con
 			cfg.RuntimeParams[name] = value
 		}
 	}
-	db := sql.OpenDB(over(stdlib.GetConnector(*cfg)))
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectIn
+	}
+	bears := milliseconds(cfg.RuntimeParams["statement_timeout"])
+	db := sql.OpenDB(over(stdlib.GetConnector(*cfg), bears+bears/2+time.Second))
 	db.SetMaxOpenConns(32)
 	db.SetMaxIdleConns(32)
 	return db, nil
+}
+
+// milliseconds reads a time as PostgreSQL writes it: without a unit it is in
+// milliseconds, and none at all is no bound.
+func milliseconds(text string) time.Duration {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d
+	}
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return time.Duration(n) * time.Millisecond
+	}
+	return time.Hour
 }
 
 // What PostgreSQL says when its patience has ended.
