@@ -202,7 +202,7 @@ func TestUseOfATokenIsNotedNowAndThen(t *testing.T) {
 	writes, last := 0, used()
 	for range 60 { // a minute's worth, flushed as often as the daemon would and more
 		for range 20 {
-			if _, err := a.Caller(w.Build(r)); err != nil {
+			if _, err := a.Caller(w.Build(r), false); err != nil {
 				t.Fatal(err)
 			}
 		}
