@@ -2,6 +2,7 @@ package outline
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -100,18 +101,28 @@ func Plural(s string) string {
 
 // Mentions tells whether the last part of a name stands in the source as a word.
 func Mentions(source []byte, name string) bool {
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	for at := 0; ; {
-		i := bytes.Index(source[at:], []byte(last))
-		if i < 0 {
-			return false
+	for range Words(source, name[strings.LastIndexByte(name, '.')+1:]) {
+		return true
+	}
+	return false
+}
+
+// Words yields where a name begins and ends in a text, as a whole word. What
+// has no name, as a module that is imported as a whole, is nowhere.
+func Words(text []byte, name string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for at := 0; name != ""; {
+			i := bytes.Index(text[at:], []byte(name))
+			if i < 0 {
+				return
+			}
+			i += at
+			at = i + len(name)
+			whole := (i == 0 || !IsNameByte(text[i-1])) && (at == len(text) || !IsNameByte(text[at]))
+			if whole && !yield(i, at) {
+				return
+			}
 		}
-		i += at
-		end := i + len(last)
-		if (i == 0 || !IsNameByte(source[i-1])) && (end == len(source) || !IsNameByte(source[end])) {
-			return true
-		}
-		at = end
 	}
 }
 

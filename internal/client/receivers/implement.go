@@ -217,14 +217,8 @@ func (r *Reader) implementersGo(old, new *outline.File) (out []Use) {
 				continue
 			}
 		}
-		for k := 0; k < len(b); {
-			at := bytes.Index(b[k:], []byte(d.Name))
-			if at < 0 {
-				break
-			}
-			at += k
-			k = at + len(d.Name)
-			if at > 0 && (isName(b[at-1]) || b[at-1] == '.') || k < len(b) && isName(b[k]) {
+		for at, k := range outline.Words(b, d.Name) {
+			if at > 0 && b[at-1] == '.' {
 				continue
 			}
 			p, ok := r.wantedGo(new, b, at, k)

@@ -126,7 +126,7 @@ func (r *Reader) local(o *outline.File, word string, at, scope int) (value, bool
 
 // lastWordBefore is where a word that is no member stands last, or -1.
 func lastWordBefore(b []byte, word string, from int) int {
-	for {
+	for word != "" {
 		k := bytes.LastIndex(b[from:], []byte(word))
 		if k < 0 {
 			return -1
@@ -138,6 +138,7 @@ func lastWordBefore(b []byte, word string, from int) int {
 		}
 		b = b[:k]
 	}
+	return -1
 }
 
 // memberAt tells whether what stands at a place is taken from something.

@@ -9,7 +9,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/references/locate"
 )
 
 // findKeepings are the prefixes of a router that a package of Go keeps in a field
@@ -63,7 +62,7 @@ func (r *Repo) packageFiles(dir string) (out []string) {
 func (r *Repo) keepers(dir, name string) []string {
 	return slices.DeleteFunc(r.packageFiles(dir), func(f string) bool {
 		text := r.files.Text(f)
-		for _, end := range locate.Words(text, name) {
+		for _, end := range outline.Words(text, name) {
 			rest := bytes.TrimLeft(text[end:min(len(text), end+8)], " \t")
 			if len(rest) > 1 && (rest[0] == '=' || rest[0] == ':' || rest[0] == ',') && rest[1] != '=' {
 				return false

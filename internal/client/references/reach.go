@@ -9,7 +9,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
@@ -87,7 +86,7 @@ func (n *reach) in(text []byte) bool {
 }
 
 func goesBy(text []byte, name string) bool {
-	for i := range locate.Words(text, name) {
+	for i := range outline.Words(text, name) {
 		line := text[bytes.LastIndexByte(text[:i], '\n')+1:]
 		if cut := bytes.IndexByte(line, '\n'); cut >= 0 {
 			line = line[:cut]

@@ -230,7 +230,7 @@ var definingWords = []string{"class", "interface", "struct", "record", "type", "
 
 // declares tells whether a text seems to define a name.
 func declares(text []byte, name string, classes bool) bool {
-	for i, end := range locate.Words(text, name) {
+	for i, end := range outline.Words(text, name) {
 		line := bytes.TrimRight(text[bytes.LastIndexByte(text[:i], '\n')+1:i], " \t")
 		for _, w := range definingWords {
 			if bytes.HasSuffix(line, []byte(w)) && (len(line) == len(w) || !outline.IsNameByte(line[len(line)-len(w)-1])) {

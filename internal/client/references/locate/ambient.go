@@ -2,7 +2,6 @@ package locate
 
 import (
 	"bytes"
-	"iter"
 	"path"
 	"strings"
 
@@ -191,7 +190,7 @@ func declaredAfter(head []byte, next byte) bool {
 }
 
 func hasWord(s []byte, word string) bool {
-	for range Words(s, word) {
+	for range outline.Words(s, word) {
 		return true
 	}
 	return false
@@ -248,7 +247,7 @@ func declaresGo(text []byte, name string) bool {
 	if name == "" {
 		return false
 	}
-	for start, at := range Words(text, name) {
+	for start, at := range outline.Words(text, name) {
 		before := text[:start]
 		for _, word := range goKeywords {
 			if at >= len(text) || !bytes.HasSuffix(before, []byte(word)) {
@@ -271,22 +270,4 @@ func blockLine(rest []byte) bool {
 	}
 	typ, value, assigned := bytes.Cut(rest, []byte("="))
 	return !bytes.ContainsAny(typ, "(){},:;+-/") && (assigned && len(value) > 0 || bytes.IndexByte(bytes.TrimSpace(typ), ' ') < 0)
-}
-
-// Words yields where a name begins and ends in a text, as a whole word.
-func Words(text []byte, name string) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		for at := 0; ; {
-			i := bytes.Index(text[at:], []byte(name))
-			if i < 0 {
-				return
-			}
-			i += at
-			at = i + len(name)
-			whole := (i == 0 || !outline.IsNameByte(text[i-1])) && (at == len(text) || !outline.IsNameByte(text[at]))
-			if whole && !yield(i, at) {
-				return
-			}
-		}
-	}
 }
