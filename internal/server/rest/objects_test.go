@@ -229,7 +229,8 @@ func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo strin
 		Conflicts []struct{ Number int }
 	}
 	w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: o.Tokens[role],
-		Body: map[string]any{"title": "Work", "repo": repo, "mode": "exclusive", "scope": map[string]any{"paths": []string{"a.go"}}}}, &made)
+		Body: map[string]any{"title": string(role), "repo": repo, "mode": "exclusive",
+			"scope": map[string]any{"paths": []string{"a.go"}}}}, &made)
 	for _, c := range made.Conflicts {
 		conflicts = append(conflicts, c.Number)
 	}

@@ -68,6 +68,13 @@ func Noting(ctx context.Context) (context.Context, *Noted) {
 	return context.WithValue(ctx, notedKey{}, n), n
 }
 
+// Note adds to what is noted under a context what was noted under another.
+func Note(ctx context.Context, events []coord.Event) {
+	if n, _ := ctx.Value(notedKey{}).(*Noted); n != nil {
+		n.Events = append(n.Events, events...)
+	}
+}
+
 // noting runs a write and notes what it told, once it is committed.
 func noting(ctx context.Context, fn func(*Tx) error, write func(func(*Tx) error) error) error {
 	n, _ := ctx.Value(notedKey{}).(*Noted)

@@ -62,18 +62,21 @@ func (s *Service) inTime(ctx context.Context, e *hookEvent, began time.Time) (wi
 	type answer struct {
 		reply wire.HookReply
 		err   error
+		told  []coord.Event
 	}
 	done := make(chan answer, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
 		defer cancel()
+		ctx, noted := store.Noting(ctx)
 		reply, err := s.hookAnswer(ctx, e)
-		done <- answer{reply, err}
+		done <- answer{reply, err, noted.Events}
 	}()
 	late := time.NewTimer(s.Doubt - time.Since(began))
 	defer late.Stop()
 	select {
 	case a := <-done:
+		store.Note(ctx, a.told)
 		return a.reply, a.err
 	case <-ctx.Done():
 		return wire.HookReply{}, ctx.Err()
