@@ -77,7 +77,7 @@ func brokenEverywhere() []setUp {
 			`claude_code hooks +.*hooks have a time limit of 0\.001, and svc writes 5`, true},
 		{"the person's hooks were taken out", set(func(m *machine) { m.own(settings, `{"model": "opus"}`) }),
 			`claude_code hooks +missing in ~/`, true},
-		{"one of the person's hooks was taken out", set(func(m *machine) { m.swap(settings, `"PreToolUse"`, `"Notification"`) }),
+		{"one of the person's hooks was taken out", set(func(m *machine) { m.swap(settings, `"PreToolUse"`, `"Elsewhere"`) }),
 			`claude_code hooks +.*no hook on PreToolUse`, true},
 		{"the person's hooks are switched off", set(func(m *machine) { m.swap(settings, `"hooks": {`, `"disableAllHooks": true, "hooks": {`) }),
 			`claude_code switch +.*disableAllHooks = true: it runs no hooks`, true},

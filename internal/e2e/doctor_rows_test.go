@@ -292,7 +292,7 @@ func brokenHosts() []setUp {
 		}, `claude_code hooks +.*hooks start C:.*svc\.exe, which is not the svc that is set up now`, true},
 		{"hooks with line endings of Windows, and one taken out", func(m *machine) {
 			m.edit(claude, func(s string) string {
-				return strings.ReplaceAll(strings.ReplaceAll(s, `"PreToolUse"`, `"Notification"`), "\n", "\r\n")
+				return strings.ReplaceAll(strings.ReplaceAll(s, `"PreToolUse"`, `"Elsewhere"`), "\n", "\r\n")
 			})
 		}, `claude_code hooks +.*no hook on PreToolUse`, true},
 		{"the host is that of Windows, beside this Linux", func(m *machine) {
@@ -301,7 +301,7 @@ func brokenHosts() []setUp {
 			m.path = append(m.path, filepath.Join(m.hosts, "AppData", "Roaming", "npm"))
 			m.env = append(m.env, "WSL_DISTRO_NAME=Ubuntu")
 		}, `claude_code side +.*is the host of Windows(.|\n)*fix: install Claude Code in Ubuntu`, false},
-		{"one hook was taken out", func(m *machine) { m.edit(claude, swap(`"PreToolUse"`, `"Notification"`)) },
+		{"one hook was taken out", func(m *machine) { m.edit(claude, swap(`"PreToolUse"`, `"Elsewhere"`)) },
 			`claude_code hooks +.*no hook on PreToolUse`, true},
 		{"all hooks are switched off here", local(`{"disableAllHooks": true}`),
 			`claude_code switch +.*settings\.local\.json has disableAllHooks`, true},

@@ -44,8 +44,9 @@ func (s *Service) GetLive(ctx context.Context, who coord.Caller, in wire.GetLive
 	if err != nil {
 		return out, err
 	}
-	out.Path, out.Work, out.Contracts = path, []wire.LiveWork{}, usersOf(rows, out.Repo.ID, path)
+	out.Path, out.Work = path, []wire.LiveWork{}
 	err = s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+		out.Contracts = usersOf(ix, rows, out.Repo.ID, path)
 		all := engine.Present(ix, out.Repo.ID, path, in.Base)
 		out.Left = max(0, len(all)-maxLive)
 		for _, p := range all[:len(all)-out.Left] {
@@ -86,9 +87,11 @@ func liveWork(p *engine.Presence, who coord.Caller, path string) wire.LiveWork {
 }
 
 // usersOf returns what a file provides and code elsewhere uses, by line.
-func usersOf(rows []store.ContractRow, repo, path string) []wire.LiveContract {
+func usersOf(ix *engine.Index, rows []store.ContractRow, repo, path string) []wire.LiveContract {
 	out := []wire.LiveContract{}
-	for _, r := range sortedRecords(recordsOf(rows)) {
+	records := recordsOf(rows)
+	addUsers(ix, repo, records)
+	for _, r := range sortedRecords(records) {
 		for _, p := range r.Providers {
 			if p.Repo.ID == repo && p.Path == path && r.Criticality.Users > 0 {
 				out = append(out, wire.LiveContract{Key: r.Key, Line: p.Line, Users: r.Criticality.Users, Repos: r.Criticality.Repos})
