@@ -13,13 +13,10 @@ import (
 // in a worktree that the host makes. The second is told of the first, and the
 // parent, before it merges them, that git will stop.
 func TestHostsFanOut(t *testing.T) {
-	hosts := wanted(t)
-	at := slices.IndexFunc(hosts, func(h row) bool { return h.id == "claude_code" })
-	if at < 0 {
+	h, w, ok := withClaudeCode(t)
+	if !ok {
 		return
 	}
-	h := hosts[at]
-	w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
 	w.setUp(h.id)
 	// The host works on what is committed, and looks for a mainline to start from.
 	w.must("git", "add", "-A")

@@ -3,7 +3,6 @@
 package hosttest
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -12,13 +11,10 @@ import (
 // are in, between two commands of the host's model: its commit is refused
 // before it lands there, and the model reads why.
 func TestHostsHeadMoves(t *testing.T) {
-	hosts := wanted(t)
-	at := slices.IndexFunc(hosts, func(h row) bool { return h.id == "claude_code" })
-	if at < 0 {
+	h, w, ok := withClaudeCode(t)
+	if !ok {
 		return
 	}
-	h := hosts[at]
-	w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
 	w.setUp(h.id)
 	var refused string
 	var s script

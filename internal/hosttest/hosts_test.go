@@ -196,6 +196,16 @@ func search(tool, by string) func(string) call {
 // editTool is the name of the tool that a host's model edits with.
 func (h row) editTool() string { return h.edit("", "", "").tool }
 
+// withClaudeCode is a world in which Claude Code is installed, if it is wanted.
+func withClaudeCode(t *testing.T) (h row, w *world, ok bool) {
+	hosts := wanted(t)
+	at := slices.IndexFunc(hosts, func(h row) bool { return h.id == "claude_code" })
+	if at < 0 {
+		return h, nil, false
+	}
+	return hosts[at], newWorld(t, append([]string{buildClient(t)}, install(t, hosts[at])...)), true
+}
+
 // wanted are the hosts to run: those that SVC_TEST_HOSTS names, or all of them
 // if it is 1. Without it none is, because they have to be downloaded.
 func wanted(t *testing.T) []row {

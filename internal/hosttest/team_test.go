@@ -27,13 +27,10 @@ import (
 // first. Both tasks are intents, the first until it is done, and the idle
 // teammate reads that the second is free.
 func TestHostsTeam(t *testing.T) {
-	hosts := wanted(t)
-	at := slices.IndexFunc(hosts, func(h row) bool { return h.id == "claude_code" })
-	if at < 0 {
+	h, w, ok := withClaudeCode(t)
+	if !ok {
 		return
 	}
-	h := hosts[at]
-	w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
 	w.write(filepath.Join(w.home, ".claude.json"), `{"hasCompletedOnboarding":true,"theme":"dark",
 "customApiKeyResponses":{"approved":["test"],"rejected":[]},"projects":{"`+w.repo+`":{"hasTrustDialogAccepted":true}}}`)
 	w.must("svc", "login", "--server", w.team.URL, "--token", w.bob.Token)

@@ -56,8 +56,9 @@ func (r *runner) noteFan(sends []send) {
 // a prompt and before a command that merges: such a command is refused once if
 // something is in its way that was not told yet.
 func (r *runner) forecast(ctx context.Context, sends []send, a *host.Answer) {
-	if !r.spool.Remembers() || r.call.At != host.BeforeTool && r.call.Event != wire.HookPrompt {
-		return
+	command := r.call.At == host.BeforeTool && r.shell.scanned != nil
+	if !r.spool.Remembers() || !command && r.call.Event != wire.HookPrompt {
+		return // before an edit nothing is looked up
 	}
 	names := r.spool.Entries(fanPrefix)
 	if len(names) == 0 {

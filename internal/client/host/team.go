@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
 	"github.com/svc-hq/svc/internal/client/plain"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Task is one of the list that the agents of a Claude Code team share.
 type Task struct{ Team, ID, Title string }
 
 // plainName is what a name looks like that may be part of a path.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
+var plainName = lazy.Regexp(`^[A-Za-z0-9_-]{1,80}$`)
 
 // teamTask is the task of an event, or nil where the list is one agent's own.
 // Only what a teammate does names the team. The lead's events do not: there the
@@ -26,7 +26,7 @@ func teamTask(c *Call, p payload, getenv func(string) string) *Task {
 		t.Team = "session-" + session[:8]
 	}
 	folder := taskFolder(t.Team, getenv)
-	if folder == "" || !plainName.MatchString(t.ID) {
+	if folder == "" || !plainName().MatchString(t.ID) {
 		return nil
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -38,7 +38,7 @@ func teamTask(c *Call, p payload, getenv func(string) string) *Task {
 // taskFolder is where Claude Code keeps the tasks of a team.
 func taskFolder(team string, getenv func(string) string) string {
 	home := getenv("HOME")
-	if !plainName.MatchString(team) || home == "" && getenv("CLAUDE_CONFIG_DIR") == "" {
+	if !plainName().MatchString(team) || home == "" && getenv("CLAUDE_CONFIG_DIR") == "" {
 		return ""
 	}
 	return filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "tasks", team)

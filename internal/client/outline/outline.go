@@ -6,8 +6,9 @@
 package outline
 
 import (
-	"github.com/svc-hq/svc/internal/core/coord"
 	_ "text/tabwriter" // so that it is initialised late: see verdict
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // A File is what the rules see of a file, whatever its language: its

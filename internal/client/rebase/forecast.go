@@ -25,6 +25,7 @@ type Ahead struct {
 	Name        string // its branch, or its folder
 	Uncommitted int    // files, which a merge of the branch leaves out
 	commit      string
+	stops       bool // git cannot merge it with the own work
 }
 
 // A Clash is two working copies that git cannot merge.
@@ -66,7 +67,7 @@ func Merging(ctx context.Context, into *gitrepo.Repo, copies []*gitrepo.Repo) (*
 		if err != nil {
 			return nil, err
 		}
-		a.Uncommitted = len(dirty)
+		a.Uncommitted, a.stops = len(dirty), len(stops) > 0
 		f.Ahead = append(f.Ahead, a)
 	}
 	return f, f.clash(ctx, into, scratch, own)
@@ -79,32 +80,42 @@ func nameOf(c *gitrepo.Repo) string {
 	return filepath.Base(c.Root)
 }
 
-// clash has git merge every pair, and looks closer at those that it cannot.
+// clash has git merge the copies with each other, and looks closer where it
+// cannot.
 func (f *Forecast) clash(ctx context.Context, into *gitrepo.Repo, scratch, own string) error {
 	var pairs [][2]string
-	var found []Clash
 	for i, a := range f.Ahead {
-		pairs = append(pairs, [2]string{a.commit, own})
-		found = append(found, Clash{A: a.Name})
 		for _, b := range f.Ahead[i+1:] {
 			pairs = append(pairs, [2]string{a.commit, b.commit})
-			found = append(found, Clash{A: a.Name, B: b.Name})
 		}
 	}
 	merges, err := into.MergePairs(ctx, scratch, pairs)
 	if err != nil {
 		return err
 	}
-	for i, m := range merges {
-		if m.Clean {
-			continue
+	look := func(c Clash, a, b string) error {
+		v, err := Between(ctx, into, scratch, a, b)
+		if err == nil {
+			c.Stops = v.Stops
+			f.Clashes = append(f.Clashes, c)
 		}
-		v, err := Between(ctx, into, scratch, pairs[i][0], pairs[i][1])
-		if err != nil {
-			return err
+		return err
+	}
+	n := 0
+	for i, a := range f.Ahead {
+		if a.stops {
+			if err := look(Clash{A: a.Name}, a.commit, own); err != nil {
+				return err
+			}
 		}
-		found[i].Stops = v.Stops
-		f.Clashes = append(f.Clashes, found[i])
+		for _, b := range f.Ahead[i+1:] {
+			if !merges[n].Clean {
+				if err := look(Clash{A: a.Name, B: b.Name}, a.commit, b.commit); err != nil {
+					return err
+				}
+			}
+			n++
+		}
 	}
 	return nil
 }

@@ -224,6 +224,7 @@ type Caller struct {
 	Lineage    string // of the session that the call surely comes from, its key shown; empty if that is not known
 	MayFree    bool   // the call may change what others hold exclusively: a person's word, or a row that says so
 	ForModel   bool   // svc mcp brings a model's call: it would have named the session if it knew it
+	Believed   bool   // the database did not say in time whose the token is; it was good of late
 	CookieID   string // the dashboard session, if any
 	Address    string // where the request came from
 	UserAgent  string

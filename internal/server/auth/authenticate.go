@@ -26,6 +26,7 @@ const (
 	touchEvery = 60 * time.Second // how often last_used_at is written
 	trustFor   = 5 * time.Minute  // how long a token is believed if the database does not say, to decide on an edit
 	askFor     = 100 * time.Millisecond
+	lookFor    = 10 * time.Second // how long the database is asked after that
 )
 
 // An Authenticator tells who sent a request.
@@ -100,17 +101,15 @@ func (a *Authenticator) byToken(ctx context.Context, token string, editing bool)
 		if !WellFormed(token) {
 			return coord.Caller{}, errToken
 		}
-		believed := ok && editing && now.Before(e.until.Add(trustFor))
-		c, expires, err := a.read(ctx, token, believed)
-		switch {
-		case err != nil && believed && ctx.Err() == nil:
-		case err != nil:
+		look := func(ctx context.Context) (entry, error) { return a.look(ctx, token, key, changes) }
+		var err error
+		if ok && editing && now.Before(e.until.Add(trustFor)) {
+			e, err = orBelieve(ctx, e, look)
+		} else {
+			e, err = look(ctx)
+		}
+		if err != nil {
 			return coord.Caller{}, err
-		case c == nil:
-			return coord.Caller{}, errToken
-		default:
-			e = entry{*c, expires, now.Add(cacheFor)}
-			a.remember(key, e, changes)
 		}
 	}
 	if e.expires != nil && *e.expires <= a.store.Now() {
@@ -120,18 +119,57 @@ func (a *Authenticator) byToken(ctx context.Context, token string, editing bool)
 	return e.caller, nil
 }
 
-// read asks the database whose a token is, not for long if it can do without.
-func (a *Authenticator) read(ctx context.Context, token string, briefly bool) (c *coord.Caller, expires *coord.Time, err error) {
-	if briefly {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, askFor)
-		defer cancel()
+// orBelieve looks whose a token is, and believes what was known of it if that
+// takes too long or the database is away. It goes on to look: a token that was
+// revoked is believed for as long as the database is silent, not longer.
+func orBelieve(ctx context.Context, known entry, look func(context.Context) (entry, error)) (entry, error) {
+	type answer struct {
+		entry
+		err error
 	}
-	err = a.store.Read(ctx, func(tx *store.Tx) (err error) {
+	done := make(chan answer, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
+		defer cancel()
+		e, err := look(ctx)
+		done <- answer{e, err}
+	}()
+	late := time.NewTimer(askFor)
+	defer late.Stop()
+	known.caller.Believed = true
+	select {
+	case <-ctx.Done():
+		return entry{}, ctx.Err()
+	case <-late.C:
+		return known, nil
+	case a := <-done:
+		if a.err != nil && problem.KindOf(a.err) == problem.Unavailable {
+			return known, nil
+		}
+		return a.entry, a.err
+	}
+}
+
+// look asks the database whose a token is.
+func (a *Authenticator) look(ctx context.Context, token string, key [sha256.Size]byte, changes int) (entry, error) {
+	var c *coord.Caller
+	var expires *coord.Time
+	err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
 		c, expires, err = tx.CallerByToken(ctx, HashOf(token))
 		return err
 	})
-	return c, expires, err
+	if err != nil {
+		return entry{}, err
+	}
+	if c == nil {
+		a.mu.Lock()
+		delete(a.cache, key)
+		a.mu.Unlock()
+		return entry{}, errToken
+	}
+	e := entry{*c, expires, time.Now().Add(cacheFor)}
+	a.remember(key, e, changes)
+	return e, nil
 }
 
 // remember keeps what was read, unless a standing changed meanwhile: it may

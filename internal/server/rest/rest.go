@@ -92,7 +92,13 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 			given.Store(true)
 			http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		})
-		out, err := s.api.Call(ctx, &op, who, func(in any) error { return s.decode(w, r, op, in) })
+		out, err := s.api.Call(ctx, &op, who, func(in any) error {
+			if err := s.decode(w, r, op, in); err != nil || !who.Believed || op.ClassOf(in) == api.Deciding {
+				return err
+			}
+			_, err := s.auth.Caller(r, false) // it is about no edit after all
+			return err
+		})
 		if given.Load() { // if its body was there all the same: net/http cancels whatever comes next on this connection
 			w.Header().Set("Connection", "close")
 		}

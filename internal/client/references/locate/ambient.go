@@ -181,19 +181,12 @@ func (fs *Files) headerAt(file string) header {
 // line and by what comes next.
 func declaredAfter(head []byte, next byte) bool {
 	for _, word := range []string{"define", "struct", "class", "enum", "union", "using"} {
-		if hasWord(head, word) {
+		if outline.Mentions(head, word) {
 			return true
 		}
 	}
-	return next == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !hasWord(head, "return") || // int name(
-		next == ';' && (hasWord(head, "typedef") || bytes.HasPrefix(head, []byte("}")))
-}
-
-func hasWord(s []byte, word string) bool {
-	for range outline.Words(s, word) {
-		return true
-	}
-	return false
+	return next == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !outline.Mentions(head, "return") || // int name(
+		next == ';' && (outline.Mentions(head, "typedef") || bytes.HasPrefix(head, []byte("}")))
 }
 
 // namespaceOf is the namespace that a header opens first, with a dot.
@@ -244,9 +237,6 @@ var goKeywords = []string{"\nfunc ", "\ntype ", "\nvar ", "\nconst ", "\n\t"}
 // declaresGo tells whether a Go file declares a name at its top. In a block
 // only exported ones are believed: a line of a function may look alike.
 func declaresGo(text []byte, name string) bool {
-	if name == "" {
-		return false
-	}
 	for start, at := range outline.Words(text, name) {
 		before := text[:start]
 		for _, word := range goKeywords {

@@ -26,9 +26,9 @@ type Word struct {
 type Part uint8
 
 const (
-	InPlan  Part = iota
-	InArea       // before the colon, or in brackets: what a tracker calls a part of the project
-	InTitle      //
+	InPlan Part = iota
+	InArea      // before the colon, or in brackets: what a tracker calls a part of the project
+	InTitle
 )
 
 // A Task is what a piece of work says of itself, by meaning.
