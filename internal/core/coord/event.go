@@ -105,6 +105,7 @@ const (
 	EventSigninFailed              EventType = "signin.failed"
 	EventSigninRebound             EventType = "signin.rebound"
 	EventSigninBreakGlass          EventType = "signin.break_glass"
+	EventSigninFactor              EventType = "signin.factor"
 )
 
 // A Part is what of the state that replicas keep in memory an event changes:
@@ -202,6 +203,7 @@ var events = []struct {
 	{EventSigninFailed, PartNone},
 	{EventSigninRebound, PartNone},
 	{EventSigninBreakGlass, PartNone},
+	{EventSigninFactor, PartNone},
 }
 
 // EventTypes lists every type.

@@ -201,6 +201,16 @@ const (
 	ViaSystem Via = "system" // the service itself
 )
 
+// A SignInMethod is how somebody signed in to the dashboard.
+type SignInMethod string
+
+const (
+	ByPassword SignInMethod = "password"
+	ByOpenID   SignInMethod = "openid"
+	ByLink     SignInMethod = "link"   // made by whoever runs the server
+	ByFolder   SignInMethod = "folder" // of a service on one's own machine
+)
+
 // A Caller is whoever is asking: a person, an agent acting for one, or a
 // service.
 type Caller struct {
@@ -226,6 +236,7 @@ type Caller struct {
 	ForModel   bool   // svc mcp brings a model's call: it would have named the session if it knew it
 	Believed   bool   // the database did not say in time whose the token is; it was good of late
 	CookieID   string // the dashboard session, if any
+	ProvedAt   Time   // when its person last proved who they are
 	Address    string // where the request came from
 	UserAgent  string
 }

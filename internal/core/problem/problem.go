@@ -28,6 +28,7 @@ const (
 	PlanLimit           Kind = "plan_limit"
 	Forbidden           Kind = "forbidden"
 	AccessDenied        Kind = "access_denied"
+	ProofNeeded         Kind = "proof_needed"
 	NotFound            Kind = "not-found"
 	MethodNotAllowed    Kind = "method-not-allowed"
 	RequestTimeout      Kind = "request-timeout"
@@ -63,6 +64,7 @@ var kinds = map[Kind]kindInfo{
 	PlanLimit:            {402, "Plan limit reached"},
 	Forbidden:            {403, "Not allowed"},
 	AccessDenied:         {403, "Request denied"},
+	ProofNeeded:          {403, "Prove again who you are"},
 	NotFound:             {404, "Not found"},
 	MethodNotAllowed:     {405, "Method not allowed"},
 	RequestTimeout:       {408, "Request took too long"},

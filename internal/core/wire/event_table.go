@@ -97,4 +97,5 @@ var Events = []EventRow{
 	{coord.EventSigninFailed, "a sign-in failed", SigninPayload{}, []string{"user"}},
 	{coord.EventSigninRebound, "an account was bound to another identity at the provider", SigninPayload{}, []string{"user"}},
 	{coord.EventSigninBreakGlass, "an owner signed in by a link made on the server", SigninPayload{}, []string{"user"}},
+	{coord.EventSigninFactor, "a second factor was added, removed, reset, or a recovery code used", FactorPayload{}, []string{"user"}},
 }

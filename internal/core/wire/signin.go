@@ -16,8 +16,9 @@ type OrgPlace struct {
 
 // A SignedIn is a dashboard session. The cookie travels beside it.
 type SignedIn struct {
-	User coord.User `json:"user"`
-	Orgs []OrgPlace `json:"orgs"`
+	User         *coord.User   `json:"user" doc:"null while the second factor is missing"`
+	Orgs         []OrgPlace    `json:"orgs"`
+	SecondFactor *HalfSignedIn `json:"second_factor" doc:"What is missing for a session, if somebody has a second factor"`
 
 	// Secret is the new cookie's value; SignOut deletes the cookie.
 	Secret  string `json:"-"`
@@ -82,6 +83,7 @@ type StartOIDC struct {
 	ReturnTo string `query:"return_to" maxLength:"500" doc:"Path in the dashboard to come back to"`
 	Provider string `query:"provider" maxLength:"100" doc:"Name of the provider; default the first"`
 	Choose   bool   `query:"choose" doc:"Have the provider ask which account is meant, as after signing out"`
+	Fresh    bool   `query:"fresh" doc:"Have the provider ask for a proof again"`
 }
 
 // EndOIDC signs out at the OpenID provider.

@@ -18,6 +18,7 @@ import (
 	selectors "github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/ops/forge"
 	"github.com/svc-hq/svc/internal/server/ops/moments"
@@ -42,21 +43,22 @@ const (
 
 // An Op is one operation as the outside sees it.
 type Op struct {
-	Route    string        // method and pattern, as for http.ServeMux
-	Tool     string        // MCP tool name
-	Summary  string        // one line for the API document
-	Door     Door          //
-	Scopes   []coord.Scope // the token must hold one of them; none needed if empty
-	Personal bool          // service tokens are refused
-	Agent    Leave         // what it lets an agent do
-	Page     string        // of an operation that is a person's alone: where in the dashboard they do it
-	Instead  string        // and what an agent does instead, if there is something
-	Roles    []coord.Role  // what the caller must be; any if empty
-	Who      string        // in words: a rule about roles that the operation itself checks
-	Success  int           // HTTP status of a success
-	Class    Class         // when it is refused for want of room, where its method does not tell
-	Lenient  bool          // unknown fields of the body are ignored
-	MaxBody  int64         // bytes; DefaultMaxBody if 0
+	Route    string         // method and pattern, as for http.ServeMux
+	Tool     string         // MCP tool name
+	Summary  string         // one line for the API document
+	Door     Door           //
+	Scopes   []coord.Scope  // the token must hold one of them; none needed if empty
+	Personal bool           // service tokens are refused
+	Agent    Leave          // what it lets an agent do
+	Page     string         // of an operation that is a person's alone: where in the dashboard they do it
+	Instead  string         // and what an agent does instead, if there is something
+	Roles    []coord.Role   // what the caller must be; any if empty
+	Fresh    func(any) bool // whether it takes a fresh proof of somebody in the dashboard, by the input; never if nil
+	Who      string         // in words: a rule about roles that the operation itself checks
+	Success  int            // HTTP status of a success
+	Class    Class          // when it is refused for want of room, where its method does not tell
+	Lenient  bool           // unknown fields of the body are ignored
+	MaxBody  int64          // bytes; DefaultMaxBody if 0
 	Events   []coord.EventType
 	Problems []problem.Kind // beyond those that every operation can give
 	Browser  *Stop          // of addresses that browsers come to by themselves
@@ -254,6 +256,11 @@ func (a *API) admitted(ctx context.Context, op *Op, who *coord.Caller, decode fu
 		}
 		if err := a.forPeople(op, who, in); err != nil {
 			return err
+		}
+		if op.Fresh != nil && op.Fresh(in) {
+			if err := auth.Fresh(*who, a.Now()); err != nil {
+				return err
+			}
 		}
 		leave, err := a.gate.enter(ctx, op.ClassOf(in))
 		if err == nil {

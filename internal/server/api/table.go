@@ -23,6 +23,9 @@ func scope(s ...coord.Scope) []coord.Scope { return s }
 
 func emits(types ...coord.EventType) []coord.EventType { return types }
 
+// always is for what takes a fresh proof whatever the input.
+func always(any) bool { return true }
+
 func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
 
 // Table is everything the service offers, one operation a row. A row without
@@ -188,6 +191,20 @@ var signIn = []Op{
 		Problems: fails(problem.InvalidCredentials),
 		Run:      run((*people.Service).ChangePassword),
 	},
+	{Route: "POST /v1/auth/second-factor", Summary: "End a sign-in with the code of a second factor", Door: Public, Success: 200,
+		Problems: fails(missing, problem.InvalidCredentials, problem.RateLimited), Run: run((*people.Service).ShowSecondFactor)},
+	{Route: "POST /v1/auth/prove", Summary: "Prove again who you are, for what takes a fresh proof", Door: SignedIn, Success: 204,
+		Problems: fails(taken, problem.InvalidCredentials, problem.RateLimited), Run: run((*people.Service).Prove)},
+	{Route: "GET /v1/auth/factors", Summary: "What you prove who you are with", Door: SignedIn, Success: 200,
+		Run: run((*people.Service).GetFactors)},
+	{Route: "POST /v1/auth/totp", Summary: "Begin to set up an app for one-time codes", Door: SignedIn, Fresh: always, Success: 200,
+		Problems: fails(taken), Run: run((*people.Service).EnrolTOTP)},
+	{Route: "POST /v1/auth/totp/confirm", Summary: "Show that the app has the secret; answers recovery codes", Door: SignedIn, Success: 200,
+		Events: emits(coord.EventSigninFactor), Problems: fails(taken, problem.RateLimited), Run: run((*people.Service).ConfirmTOTP)},
+	{Route: "DELETE /v1/auth/totp", Summary: "Remove the app for one-time codes", Door: SignedIn, Fresh: always, Success: 204,
+		Events: emits(coord.EventSigninFactor), Problems: fails(taken), Run: run((*people.Service).RemoveTOTP)},
+	{Route: "POST /v1/auth/recovery-codes", Summary: "Make new recovery codes; the old ones stop working", Door: SignedIn, Fresh: always,
+		Success: 200, Events: emits(coord.EventSigninFactor), Problems: fails(taken), Run: run((*people.Service).RemakeRecoveryCodes)},
 	{
 		Route:    "GET /v1/auth/oidc/start",
 		Summary:  "Sign in through the OpenID provider",

@@ -289,7 +289,10 @@ func (a *Authenticator) byCookie(ctx context.Context, r *http.Request, secret st
 		if u == nil || u.Disabled {
 			return errSignedOut
 		}
-		c.CookieID, c.UserID, c.Email, c.Name = w.ID, u.ID, u.Email, u.Name
+		c.CookieID, c.UserID, c.Email, c.Name, c.ProvedAt = w.ID, u.ID, u.Email, u.Name, w.ProvedAt
+		if !u.HasWayIn() && !u.Second { // they came by a link or a folder, and have nothing to prove it with
+			c.ProvedAt = tx.Now
+		}
 		return a.chooseOrg(ctx, tx, orgOf(r), &c)
 	})
 	if err == nil && touch {

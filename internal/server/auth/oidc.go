@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +82,8 @@ type Identity struct {
 	Email    string // empty unless the provider has verified it
 	Name     string
 	Groups   []string
-	ReturnTo string // path in the dashboard
+	At       coord.Time // when they signed in there; zero if it does not say
+	ReturnTo string     // path in the dashboard
 }
 
 func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, error) {
@@ -107,8 +109,9 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 }
 
 // Start returns where to send the browser, and what its cookie must hold. With
-// choose the provider asks which account is meant, whoever is signed in there.
-func (o *OIDC) Start(ctx context.Context, returnTo string, choose bool) (location, flow string, err error) {
+// choose the provider asks which account is meant, whoever is signed in there;
+// with fresh it asks for a proof again.
+func (o *OIDC) Start(ctx context.Context, returnTo string, choose, fresh bool) (location, flow string, err error) {
 	_, p, err := o.discover(ctx)
 	if err != nil {
 		return "", "", err
@@ -121,7 +124,11 @@ func (o *OIDC) Start(ctx context.Context, returnTo string, choose bool) (locatio
 	cfg.Endpoint = p.Endpoint()
 	cfg.Scopes = append(slices.Clone(cfg.Scopes), o.groupScopes(p)...)
 	options := []oauth2.AuthCodeOption{oidc.Nonce(derive(flow, "nonce")), oauth2.S256ChallengeOption(derive(flow, "verifier"))}
-	if choose {
+	switch {
+	case fresh: // whoever is asked for max_age has to say when that was
+		age := strconv.Itoa(int(FreshFor / time.Second))
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", age))
+	case choose:
 		options = append(options, oauth2.SetAuthURLParam("prompt", "select_account"))
 	}
 	return cfg.AuthCodeURL(o.stateOf(flow, returnTo), options...), flow, nil
@@ -216,6 +223,9 @@ func (o *OIDC) Finish(ctx context.Context, flow, state, code string) (id Identit
 		Groups: list(said[o.GroupsClaim])}
 	if id.Name == "" {
 		id.Name = text(said, "preferred_username")
+	}
+	if at, ok := said["auth_time"].(float64); ok {
+		id.At = coord.Time(at * 1000)
 	}
 	if o.TrustEmail || truth(said["email_verified"]) {
 		id.Email = text(said, "email")

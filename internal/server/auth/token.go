@@ -99,12 +99,7 @@ func randomBelow(n int) int {
 
 // CanonicalUserCode forgives case, spaces and a missing dash.
 func CanonicalUserCode(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return -1
-		}
-		return r
-	}, strings.ToUpper(s))
+	s = Plain(s)
 	if len(s) != 8 {
 		return s
 	}

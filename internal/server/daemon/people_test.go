@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -247,6 +249,24 @@ func TestWhatTheOperatorCanDoForPeople(t *testing.T) {
 		choose(said, "second long password")
 		w.Must(200, signIn("second long password"), nil)
 
+		if said := must(t, dsn, "user", "reset-factor", email); !strings.Contains(said, "has no second factor\n") {
+			t.Errorf("said %s", said)
+		}
+		w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
+			a, err := tx.AccountByEmail(ctx, email)
+			if err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, `INSERT INTO totps (user_id, secret, created_at, confirmed_at) VALUES ($1, 'x', 1, 1)`, a.ID)
+			return err
+		})
+		half := w.Must(200, signIn("second long password"), nil)
+		must(t, dsn, "user", "reset-factor", email)
+		whole := w.Must(200, signIn("second long password"), nil)
+		if len(half.Header.Values("Set-Cookie")) != 0 || len(whole.Header.Values("Set-Cookie")) != 1 {
+			t.Errorf("before %s, after %s", half.Body, whole.Body)
+		}
+
 		must(t, dsn, "user", "owner", email)
 		if s := onDatabase(t, dsn, "user", "disable", x.Ada.Email); s.code != 0 {
 			t.Errorf("one of two owners: %s", &s.err)
@@ -255,7 +275,7 @@ func TestWhatTheOperatorCanDoForPeople(t *testing.T) {
 			t.Errorf("the last owner: exit %d %s", s.code, &s.err)
 		}
 		for _, act := range []string{`"account":"disabled"`, `"account":"enabled"`, `"account":"reset"`, `"account":"signed_out"`,
-			`"by":"operator"`} {
+			`"by":"operator"`, `"change":"reset"`} {
 			if log := must(t, dsn, "audit"); !strings.Contains(log, act) {
 				t.Errorf("the audit log has no %s", act)
 			}

@@ -21,7 +21,7 @@ import (
 
 const userUsage = `usage: svcd user list [--json]
        svcd user add ADDRESS [--name NAME] [--role ROLE] [--org SLUG]
-       svcd user owner|disable|enable|reset|sign-out|sign-in|unbind ADDRESS
+       svcd user owner|disable|enable|reset|reset-factor|sign-out|sign-in|unbind ADDRESS
        svcd user export ADDRESS
        svcd user erase ADDRESS --yes
 
@@ -32,6 +32,8 @@ disable closes an account: its tokens are refused, its sign-ins and its agents'
 sessions end. enable opens it again.
 reset takes password and sign-ins away and prints a link to choose a new one;
 sign-out ends sign-ins and tokens everywhere.
+reset-factor takes the second factor away from somebody who lost phone and
+recovery codes: look first whether it is them who asks.
 sign-in prints a link that signs an owner in once, within 15 minutes, though
 the OpenID provider or the mail does not work.
 unbind takes an account from the OpenID sign-ins it is bound to: the next one
@@ -77,6 +79,13 @@ var userActs = map[string]userAct{
 	"reset": func(ctx context.Context, s *people.Service, _ map[string]string, email string) (string, error) {
 		link, err := s.ResetUser(ctx, email)
 		return fmt.Sprintf("%s is signed out everywhere, and chooses a new password at %s", email, link), err
+	},
+	"reset-factor": func(ctx context.Context, s *people.Service, _ map[string]string, email string) (string, error) {
+		had, err := s.ResetFactors(ctx, email)
+		if !had {
+			return email + " has no second factor", err
+		}
+		return email + " has no second factor any more, and signs in without until they set up another", err
 	},
 	"sign-out": func(ctx context.Context, s *people.Service, _ map[string]string, email string) (string, error) {
 		n, err := s.SignOutUser(ctx, email)

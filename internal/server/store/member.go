@@ -15,6 +15,7 @@ type Account struct {
 	PasswordHash *string
 	Subject      *string // of the OpenID provider, if the account is bound to one
 	Disabled     bool    // nobody can use it for now
+	Second       bool    // it has a second factor
 }
 
 // HasWayIn reports whether somebody can sign in to the account: from then on
@@ -22,12 +23,13 @@ type Account struct {
 func (a *Account) HasWayIn() bool { return a.PasswordHash != nil || a.Subject != nil }
 
 func scanAccount(r scanner) (a Account, err error) {
-	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject, &a.Disabled)
+	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject, &a.Disabled, &a.Second)
 	return a, err
 }
 
 const accountColumns = `u.id, u.email, u.name, u.password_hash,
-	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id), u.disabled_at IS NOT NULL`
+	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id), u.disabled_at IS NOT NULL,
+	EXISTS (SELECT 1 FROM totps t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL)`
 
 // EmailKey is the form in which addresses are compared and stored.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

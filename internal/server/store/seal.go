@@ -15,6 +15,7 @@ var sealed = []struct{ table, id, column, purpose string }{
 	{"gitlab_tokens", "org_id", "token", "gitlab token"},
 	{"github_hooks", "id", "secret", "github hook"},
 	{"github_tokens", "org_id", "token", "github token"},
+	{"totps", "user_id", "secret", "totp"},
 }
 
 // Reseal passes every sealed secret through seal, for a change of keys, and

@@ -19,12 +19,16 @@ type WebSession struct {
 	CreatedAt  coord.Time `json:"created_at"`
 	LastSeenAt coord.Time `json:"last_seen_at"`
 	ExpiresAt  coord.Time `json:"expires_at"`
+	Method     coord.SignInMethod
+	Second     bool       // a second factor was shown
+	ProvedAt   coord.Time // when the person last proved who they are
 }
 
-const webSessionColumns = `id, user_id, user_agent, address, created_at, last_seen_at, expires_at`
+const webSessionColumns = `id, user_id, user_agent, address, created_at, last_seen_at, expires_at, method, second, proved_at`
 
 func scanWebSession(r scanner) (w WebSession, err error) {
-	err = r.Scan(&w.ID, &w.UserID, &w.UserAgent, &w.Address, &w.CreatedAt, &w.LastSeenAt, &w.ExpiresAt)
+	err = r.Scan(&w.ID, &w.UserID, &w.UserAgent, &w.Address, &w.CreatedAt, &w.LastSeenAt, &w.ExpiresAt, &w.Method, &w.Second,
+		&w.ProvedAt)
 	return w, err
 }
 
@@ -32,8 +36,8 @@ func scanWebSession(r scanner) (w WebSession, err error) {
 func (tx *Tx) InsertWebSession(ctx context.Context, w WebSession, hash string) error {
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO web_sessions (`+webSessionColumns+`, hash)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		w.ID, w.UserID, w.UserAgent, w.Address, w.CreatedAt, w.LastSeenAt, w.ExpiresAt, hash)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		w.ID, w.UserID, w.UserAgent, w.Address, w.CreatedAt, w.LastSeenAt, w.ExpiresAt, w.Method, w.Second, w.ProvedAt, hash)
 	return err
 }
 
@@ -139,6 +143,7 @@ func (tx *Tx) DeleteExpiredSignins(ctx context.Context) error {
 		`DELETE FROM web_sessions WHERE expires_at < $1`,
 		`DELETE FROM device_codes WHERE expires_at < $1`,
 		`DELETE FROM invites WHERE expires_at < $1`,
+		`DELETE FROM half_signins WHERE expires_at < $1`,
 	} {
 		// A day's grace, so that "expired" can be told from "never existed".
 		if _, err := tx.ExecContext(ctx, q, tx.Now.Add(-24*time.Hour)); err != nil {

@@ -3,6 +3,7 @@
 //
 //	rig org <database> <name> <email>     a second org with this person as owner
 //	rig expire <database> <user code>     lets a device code be too old
+//	rig stale <database> <email>          lets somebody's proof of who they are be too old
 //	rig corpus                            the hostile texts, as JSON
 //	rig chorus <database> <n>             says again what was said, until there are n messages
 //	rig said <database>                   how many messages there are
@@ -37,6 +38,11 @@ func run(ctx context.Context, args []string) error {
 		return write(ctx, args[1], func(tx *store.Tx) error { return addOrg(ctx, tx, args[2], args[3]) })
 	case len(args) == 3 && args[0] == "expire":
 		return write(ctx, args[1], func(tx *store.Tx) error { return expire(ctx, tx, args[2]) })
+	case len(args) == 3 && args[0] == "stale":
+		return write(ctx, args[1], func(tx *store.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE web_sessions SET proved_at = 0 WHERE user_id = (SELECT id FROM users WHERE email = $1)`, args[2])
+			return err
+		})
 	case len(args) == 3 && args[0] == "chorus":
 		return counted(args[2], func(n int) error {
 			return write(ctx, args[1], func(tx *store.Tx) error { return chorus(ctx, tx, n) })
@@ -54,8 +60,8 @@ func run(ctx context.Context, args []string) error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(cases)
 	}
-	return fmt.Errorf("usage: rig org <database> <name> <email> | rig expire <database> <user code> | rig corpus | " +
-		"rig chorus <database> <n> | rig said <database> | rig past <database> <days>")
+	return fmt.Errorf("usage: rig org <database> <name> <email> | rig expire <database> <user code> | rig stale <database> <email> | " +
+		"rig corpus | rig chorus <database> <n> | rig said <database> | rig past <database> <days>")
 }
 
 func counted(arg string, fn func(int) error) error {

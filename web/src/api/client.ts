@@ -71,6 +71,11 @@ export function setOrg(slug: string): void {
 export function whenSignedOut(fn: () => void): void {
   onSignedOut = fn;
 }
+let prove: (() => Promise<void>) | null = null;
+/** What asks somebody for a fresh proof of who they are, where the server wants one. */
+export function whenProofNeeded(fn: () => Promise<void>): void {
+  prove = fn;
+}
 /** The server no longer knows who this is. */
 export const signedOut = (): void => onSignedOut();
 
@@ -118,6 +123,12 @@ async function send<R extends Route>(route: R, options: Options<R>): Promise<Res
   if (at) ahead = at - Date.now();
   if (!res.ok) {
     const p = await problemOf(res);
+    if (p.kind === "proof_needed" && prove) {
+      await prove().catch(() => {
+        throw p;
+      });
+      return send(route, options);
+    }
     if (p.status === 401 && p.kind === "unauthorized" && !path.startsWith("/v1/auth/")) onSignedOut();
     throw p;
   }

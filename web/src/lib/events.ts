@@ -78,6 +78,7 @@ export const words: Record<EventType, Words> = {
   "signin.rebound": { did: "bound the account to another sign-in", tone: "warn" },
   "signin.break_glass": { did: "signed in by a link of the server's operator", tone: "block" },
   "signin.failed": { did: "failed to sign in", tone: "warn" },
+  "signin.factor": { did: "changed or used a second factor", tone: "warn" },
 };
 
 /** Kinds of events to choose from. */

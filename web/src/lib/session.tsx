@@ -1,11 +1,14 @@
 // Who is signed in, and in which of their orgs they act.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useMemo, type ReactNode } from "react";
+import { createContext, Suspense, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useLocation, useSearch } from "wouter";
-import { call, Problem, setOrg, whenSignedOut } from "../api/client";
+import { call, Problem, setOrg, whenProofNeeded, whenSignedOut } from "../api/client";
 import type { OrgPlace, Role, User } from "../api/records";
 import { forgetDrafts } from "./draft";
+import { later } from "./lazy";
 import { Failed, Loading } from "../ui/page";
+
+const Prove = later(() => import("../ui/Prove"), "Prove");
 
 export interface Me {
   user: User;
@@ -61,6 +64,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const session = useQuery({ queryKey: ["session"], queryFn: () => call("GET /v1/auth/session"), retry: (n, e) => !(e instanceof Problem && e.status === 401) && n < 3, staleTime: 60_000 });
 
+  const [asked, setAsked] = useState<{ yes: () => void; no: () => void } | null>(null);
+  useEffect(() => whenProofNeeded(() => new Promise((yes, no) => setAsked({ yes, no }))), []);
   useEffect(() => whenSignedOut(() => void client.invalidateQueries({ queryKey: ["session"] })), [client]);
 
   const signedOut = session.error instanceof Problem && session.error.status === 401;
@@ -97,5 +102,19 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   if (session.isError && !session.data) return <Failed error={session.error} retry={() => void session.refetch()} />;
   if (!session.data) return <Loading />;
   if (!me) return <Failed error={new Error("You are signed in but belong to no org. Ask a teammate for an invite.")} />;
-  return <Context value={me}>{children}</Context>;
+  return (
+    <Context value={me}>
+      {children}
+      <Suspense>
+        {asked && (
+          <Prove
+            onDone={(proved) => {
+              setAsked(null);
+              (proved ? asked.yes : asked.no)();
+            }}
+          />
+        )}
+      </Suspense>
+    </Context>
+  );
 }

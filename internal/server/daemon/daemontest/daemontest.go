@@ -241,7 +241,7 @@ func (w *World) Cookie(u coord.User) string {
 	secret := auth.NewSecret()
 	w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertWebSession(ctx, store.WebSession{ID: uuid.NewString(), UserID: u.ID, Address: "127.0.0.1", CreatedAt: tx.Now,
-			LastSeenAt: tx.Now, ExpiresAt: tx.Now.Add(auth.SessionLifetime)}, secret.Hash)
+			LastSeenAt: tx.Now, ExpiresAt: tx.Now.Add(auth.SessionLifetime), ProvedAt: tx.Now}, secret.Hash)
 	})
 	return secret.Text
 }

@@ -168,6 +168,9 @@ var Shown = map[string][]coord.EventType{
 	"TestAChangedProviderLocksNobodyOut": {
 		coord.EventSigninBreakGlass,
 	},
+	"TestASecondFactor": {
+		coord.EventSigninFactor,
+	},
 	"TestARenamedRepositoryStaysOne": {
 		coord.EventRepoRenamed,
 	},

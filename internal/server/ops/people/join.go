@@ -71,7 +71,7 @@ func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.Ac
 	if err != nil {
 		return out, err
 	}
-	return s.begin(ctx, who, user)
+	return s.begin(ctx, who, user, proof{method: coord.ByPassword})
 }
 
 func invitedAddress(i coord.Invite, given *string) (*string, error) {
@@ -94,14 +94,7 @@ func (s *Service) prove(ctx context.Context, who coord.Caller, in wire.AcceptInv
 	switch {
 	case account != nil && account.PasswordHash != nil:
 		// An invite that names nobody can be tried with anybody's address.
-		if err := s.may(ctx, who, account.Email); err != nil {
-			return "", err
-		}
-		ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Password)
-		if err == nil && !ok {
-			err = s.failed(ctx, who, account.Email, problem.Newf(problem.InvalidCredentials, "this address has an account: use its password"))
-		}
-		return "", err
+		return "", s.checkPassword(ctx, who, account, in.Password, "this address has an account: use its password")
 	case account != nil && (account.HasWayIn() || elsewhere || invite.Email == nil):
 		return "", problem.Newf(problem.Forbidden,
 			"this address belongs to somebody already; ask for an invite made out to it, or sign in with OpenID first")
@@ -305,5 +298,5 @@ func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (o
 	if err != nil {
 		return out, err
 	}
-	return s.begin(ctx, who, user)
+	return s.begin(ctx, who, user, proof{method: coord.ByPassword})
 }

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func (s *Service) StartOIDC(ctx context.Context, _ coord.Caller, in wire.StartOI
 	if err != nil {
 		return out, err
 	}
-	location, flow, err := p.Start(ctx, in.ReturnTo, in.Choose)
+	location, flow, err := p.Start(ctx, in.ReturnTo, in.Choose, in.Fresh)
 	return wire.Redirect{Location: location, Flow: &flow}, err
 }
 
@@ -87,9 +88,12 @@ func (s *Service) FinishOIDC(ctx context.Context, who coord.Caller, in wire.Fini
 	if user, err = s.follow(ctx, user, id); err != nil {
 		return out, err
 	}
-	signedIn, err := s.begin(ctx, who, user)
-	none := ""
-	return wire.Redirect{Location: s.Config.PublicURL + id.ReturnTo, Flow: &none, Secret: signedIn.Secret}, err
+	signedIn, err := s.begin(ctx, who, user, proof{method: coord.ByOpenID, at: id.At})
+	to, none := id.ReturnTo, ""
+	if half := signedIn.SecondFactor; half != nil { // in the fragment, like the code of an invite
+		to = "/sign-in?next=" + url.QueryEscape(to) + "#" + half.Ticket
+	}
+	return wire.Redirect{Location: s.Config.PublicURL + to, Flow: &none, Secret: signedIn.Secret}, err
 }
 
 // bind returns the account of an identity: the one bound to its subject, or
@@ -192,7 +196,7 @@ func (s *Service) UseLink(ctx context.Context, who coord.Caller, in wire.InviteC
 	if err := s.may(ctx, who, ""); err != nil {
 		return out, err
 	}
-	event := coord.EventSigninRebound
+	event, by := coord.EventSigninRebound, proof{method: coord.ByOpenID}
 	var user coord.User
 	err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
 		l, err := tx.TakeSigninLink(ctx, auth.HashOf(in.Code))
@@ -205,7 +209,7 @@ func (s *Service) UseLink(ctx context.Context, who coord.Caller, in wire.InviteC
 		}
 		user = a.User
 		if l.Subject == "" {
-			event = coord.EventSigninBreakGlass
+			event, by = coord.EventSigninBreakGlass, proof{method: coord.ByLink, second: true}
 			return nil
 		}
 		issuer, _, _ := strings.Cut(l.Subject, " ")
@@ -219,7 +223,7 @@ func (s *Service) UseLink(ctx context.Context, who coord.Caller, in wire.InviteC
 	if err := s.tellOrgs(ctx, user, who, event); err != nil {
 		return out, err
 	}
-	return s.begin(ctx, who, user)
+	return s.begin(ctx, who, user, by)
 }
 
 // BreakGlass makes a link that signs an owner in though neither provider nor

@@ -125,7 +125,7 @@ func (s *Service) SignIn(ctx context.Context, who coord.Caller, in wire.SignIn) 
 		}
 		return out, s.failed(ctx, who, in.Email, errCredentials)
 	}
-	return s.begin(ctx, who, account.User)
+	return s.begin(ctx, who, account.User, proof{method: coord.ByPassword})
 }
 
 // limit counts a try in a transaction of its own: a try that then fails must
@@ -138,26 +138,31 @@ func (s *Service) limit(ctx context.Context, key string, l store.Limit, detail s
 // whose it is.
 var errDisabled = problem.Newf(problem.Forbidden, "this account is disabled; the server's administrator can enable it")
 
-// begin makes a dashboard session for a person who proved who they are.
-func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) (wire.SignedIn, error) {
+// begin makes a dashboard session for a person who proved who they are, or,
+// where they have a second factor and did not show it, a ticket for that.
+func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User, p proof) (wire.SignedIn, error) {
 	secret := auth.NewSecret()
+	var half *wire.HalfSignedIn
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
-		if a, err := tx.AccountByID(ctx, user.ID); err != nil || a == nil || a.Disabled {
+		half = nil
+		a, err := tx.AccountByID(ctx, user.ID)
+		if err != nil || a == nil || a.Disabled {
 			return ground.FirstError(err, errDisabled)
 		}
-		return tx.InsertWebSession(ctx, store.WebSession{
-			ID:         ground.NewID(),
-			UserID:     user.ID,
-			UserAgent:  ground.Clip(who.UserAgent, 300),
-			Address:    who.Address,
-			CreatedAt:  tx.Now,
-			LastSeenAt: tx.Now,
-			ExpiresAt:  tx.Now.Add(auth.SessionLifetime),
-		}, secret.Hash)
+		if a.Second && !p.second {
+			half = &wire.HalfSignedIn{Ticket: secret.Text, ExpiresAt: tx.Now.Add(halfLifetime)}
+			return tx.InsertHalfSignin(ctx, store.HalfSignin{UserID: user.ID, Method: p.method, ExpiresAt: half.ExpiresAt}, secret.Hash)
+		}
+		return insertSession(ctx, tx, who, user.ID, p, secret.Hash)
 	})
-	if err != nil {
-		return wire.SignedIn{}, err
+	if err != nil || half != nil {
+		return wire.SignedIn{Orgs: []wire.OrgPlace{}, SecondFactor: half}, err
 	}
+	return s.entered(ctx, who, user, secret)
+}
+
+// entered tells of a new dashboard session and shows it.
+func (s *Service) entered(ctx context.Context, who coord.Caller, user coord.User, secret auth.Secret) (wire.SignedIn, error) {
 	if err := s.tellOrgs(ctx, user, who, coord.EventSigninSucceeded); err != nil {
 		return wire.SignedIn{}, err
 	}
@@ -168,6 +173,11 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) 
 
 // tellOrgs logs a sign-in in every org of a person.
 func (s *Service) tellOrgs(ctx context.Context, user coord.User, who coord.Caller, t coord.EventType) error {
+	return s.tellAll(ctx, user, coord.Caller{UserID: user.ID, Via: coord.ViaCookie}, t, wire.SigninPayload{Address: who.Address})
+}
+
+// tellAll tells every org of a person what happened to their account.
+func (s *Service) tellAll(ctx context.Context, user coord.User, by coord.Caller, t coord.EventType, payload any) error {
 	var orgs []store.OrgRole
 	err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		orgs, err = tx.OrgsOf(ctx, user.ID)
@@ -177,20 +187,16 @@ func (s *Service) tellOrgs(ctx context.Context, user coord.User, who coord.Calle
 		if err != nil {
 			break
 		}
-		as := coord.Caller{OrgID: o.ID, UserID: user.ID, Via: coord.ViaCookie}
+		by.OrgID = o.ID
 		err = s.Store.Write(ctx, o.ID, func(tx *store.Tx) error {
-			return ground.Emit(ctx, tx, as, ground.Happening{
-				Type:    t,
-				Subject: coord.Entity{Kind: "user", ID: user.ID},
-				Payload: wire.SigninPayload{Address: who.Address},
-			})
+			return ground.Emit(ctx, tx, by, ground.Happening{Type: t, Subject: coord.Entity{Kind: "user", ID: user.ID}, Payload: payload})
 		})
 	}
 	return err
 }
 
 func (s *Service) signedIn(ctx context.Context, user coord.User) (out wire.SignedIn, err error) {
-	out.User = user
+	out.User = &user
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		orgs, err := tx.OrgsOf(ctx, user.ID)
 		for _, o := range orgs {
@@ -234,22 +240,17 @@ func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.
 	if err := auth.CheckNewPassword("new", in.New, who.Email); err != nil {
 		return out, err
 	}
-	var account *store.Account
-	err = s.Read(ctx, func(tx *store.Tx) error {
-		account, err = tx.AccountByID(ctx, who.UserID)
-		return err
-	})
+	account, err := s.account(ctx, who)
 	if err != nil {
 		return out, err
 	}
 	if account.PasswordHash != nil {
-		if err := s.may(ctx, who, account.Email); err != nil {
-			return out, err
-		}
-		if ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Current); err != nil || !ok {
-			return out, ground.FirstError(err, s.failed(ctx, who, account.Email,
-				problem.Newf(problem.InvalidCredentials, "the current password is wrong")))
-		}
+		err = s.checkPassword(ctx, who, account, in.Current, "the current password is wrong")
+	} else {
+		err = auth.Fresh(who, s.Store.Now())
+	}
+	if err != nil {
+		return out, err
 	}
 	hash, err := auth.HashPassword(ctx, in.New)
 	if err != nil {
@@ -261,6 +262,18 @@ func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.
 		}
 		return tx.DeleteWebSessions(ctx, who.UserID, who.CookieID)
 	})
+}
+
+// checkPassword refuses a wrong password of an account, and counts it.
+func (s *Service) checkPassword(ctx context.Context, who coord.Caller, a *store.Account, password, wrong string) error {
+	if err := s.may(ctx, who, a.Email); err != nil {
+		return err
+	}
+	ok, err := auth.VerifyPassword(ctx, a.PasswordHash, password)
+	if err == nil && !ok {
+		err = s.failed(ctx, who, a.Email, problem.Newf(problem.InvalidCredentials, "%s", wrong))
+	}
+	return err
 }
 
 // SignInOwner begins a dashboard session for the one person of a local
@@ -277,5 +290,5 @@ func (s *Service) SignInOwner(ctx context.Context, who coord.Caller, email strin
 	if account == nil {
 		return out, problem.Newf(problem.NotFound, "there is no account for %s", email)
 	}
-	return s.begin(ctx, who, account.User)
+	return s.begin(ctx, who, account.User, proof{method: coord.ByFolder, second: true})
 }

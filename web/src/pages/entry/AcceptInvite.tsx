@@ -1,11 +1,12 @@
 import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { call } from "../../api/client";
 import { Ago } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Loading } from "../../ui/page";
+import { SecondFactor, useEnter } from "./enter";
 import { Entry, hashCode } from "./Entry";
 
 export function AcceptInvite() {
@@ -13,17 +14,13 @@ export function AcceptInvite() {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const [, navigate] = useLocation();
-  const client = useQueryClient();
+  const { ticket, enter } = useEnter("/");
   const invite = useQuery({ queryKey: ["invite", code], queryFn: () => call("POST /v1/auth/invite", { body: { code } }), enabled: code !== "" });
   const accept = useAction(() => call("POST /v1/auth/accept-invite", { body: { code, name, password, email: invite.data?.email ? null : email } }), {
     quietErrors: true,
-    then: (session) => {
-      client.clear();
-      client.setQueryData(["session"], session);
-      navigate("/", { replace: true });
-    },
+    then: enter,
   });
+  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
   if (!code || invite.isError) {
     return (
       <Entry title="This invite does not work" sub={invite.error?.message ?? "The link is not complete. Copy all of it, the part after # too."} foot={<Link href="/sign-in">Sign in instead</Link>}>

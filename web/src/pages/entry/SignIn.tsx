@@ -1,30 +1,28 @@
 import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { safeNext } from "../../lib/session";
 import { useAction } from "../../ui/action";
-import { Entry } from "./Entry";
+import { SecondFactor, useEnter } from "./enter";
+import { Entry, hashCode } from "./Entry";
 
 export function SignIn() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [params] = useSearchParams();
-  const [, navigate] = useLocation();
-  const client = useQueryClient();
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   const next = safeNext(params.get("next"));
+  const [begun] = useState(hashCode); // by somebody who comes back from a provider
+  const { ticket, enter } = useEnter(next, begun);
   // Somebody who has just signed out may want to sign in as someone else.
   const out = params.get("out") === "1";
   const signIn = useAction(() => call("POST /v1/auth/sign-in", { body: { email, password } }), {
     quietErrors: true,
-    then: (session) => {
-      client.clear();
-      client.setQueryData(["session"], session);
-      navigate(next, { replace: true });
-    },
+    then: enter,
   });
+  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
   return (
     <Entry
       title="Sign in"

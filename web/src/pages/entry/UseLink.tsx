@@ -1,24 +1,20 @@
 import { Alert, Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useAction } from "../../ui/action";
+import { SecondFactor, useEnter } from "./enter";
 import { Entry, hashCode } from "./Entry";
 
 /** Where a one-time link leads. Nothing happens before the button: mail is opened by machines, too. */
 export function UseLink() {
   const [code] = useState(hashCode);
-  const [, navigate] = useLocation();
-  const client = useQueryClient();
+  const { ticket, enter } = useEnter("/");
   const use = useAction(() => call("POST /v1/auth/link", { body: { code } }), {
     quietErrors: true,
-    then: (session) => {
-      client.clear();
-      client.setQueryData(["session"], session);
-      navigate("/", { replace: true });
-    },
+    then: enter,
   });
+  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
   return (
     <Entry title="Sign in with this link" sub="It works once. If it was mailed to you, it binds your account to the sign-in that asked for it." foot={<Link href="/sign-in">Sign in another way</Link>}>
       <form

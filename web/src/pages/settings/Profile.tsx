@@ -5,6 +5,7 @@ import { useMe } from "../../lib/session";
 import { Avatar, Pill } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Section } from "../../ui/page";
+import { Factors } from "./Factors";
 
 export function Profile() {
   const me = useMe();
@@ -36,6 +37,7 @@ export function Profile() {
           ]}
         />
       </Section>
+      <Factors />
       <Password />
     </>
   );

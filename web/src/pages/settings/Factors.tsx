@@ -1,0 +1,108 @@
+// The second factor of the person who is signed in.
+import { Alert, Button, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call, type Answer } from "../../api/client";
+import { fieldError, useAction } from "../../ui/action";
+import { Command, Pill } from "../../ui/bits";
+import { Confirmed, Dialog, Form } from "../../ui/form";
+import { Load, Section } from "../../ui/page";
+
+export const useFactors = () => useQuery({ queryKey: ["factors"], queryFn: () => call("GET /v1/auth/factors") });
+
+export function Factors() {
+  const factors = useFactors();
+  const [begun, setBegun] = useState<Answer<"POST /v1/auth/totp"> | null>(null);
+  const [codes, setCodes] = useState<string[] | null>(null);
+  const stale = ["factors", "session"];
+  const begin = useAction(() => call("POST /v1/auth/totp"), { then: setBegun });
+  const remake = useAction(() => call("POST /v1/auth/recovery-codes"), { stale, then: (made) => setCodes(made.recovery_codes) });
+  const remove = useAction(() => call("DELETE /v1/auth/totp"), { stale, says: "Signing in takes no code any more." });
+  return (
+    <Section title="Two-step sign-in" sub="A code of an app on your phone, after password or provider. It counts in every org you are in.">
+      <Load query={factors}>
+        {(has) =>
+          has.totp ? (
+            <div className="stack">
+              <div className="row">
+                <Pill tone="good">on</Pill>
+                <span className="grow">Authenticator app</span>
+                <Confirmed label="Remove" title="Remove the authenticator app?" text="From then on your password or provider alone signs you in. Your recovery codes stop working, too." confirm="Remove" onConfirm={() => remove.mutateAsync()} />
+              </div>
+              <div className="row">
+                <Pill tone={has.recovery_codes > 3 ? "quiet" : "warn"}>{has.recovery_codes} left</Pill>
+                <span className="grow">Recovery codes, for a day without the phone</span>
+                <Confirmed label="Make new ones" title="Make new recovery codes?" text="The codes that you have now stop working." confirm="Make new ones" onConfirm={() => remake.mutateAsync()} />
+              </div>
+            </div>
+          ) : (
+            <div>
+              <Button onClick={() => begin.mutate()} loading={begin.isPending}>
+                Set up an authenticator app
+              </Button>
+            </div>
+          )
+        }
+      </Load>
+      {begun && (
+        <Enrol
+          begun={begun}
+          onClose={(made) => {
+            setBegun(null);
+            setCodes(made ?? null);
+          }}
+        />
+      )}
+      {codes && <Codes codes={codes} onClose={() => setCodes(null)} />}
+    </Section>
+  );
+}
+
+function Enrol({ begun, onClose }: { begun: Answer<"POST /v1/auth/totp">; onClose: (codes?: string[]) => void }) {
+  const [code, setCode] = useState("");
+  const client = useQueryClient();
+  const confirm = useAction(() => call("POST /v1/auth/totp/confirm", { body: { code } }), {
+    quietErrors: true,
+    then: (made) => {
+      for (const key of ["factors", "session"]) void client.invalidateQueries({ queryKey: [key] });
+      onClose(made.recovery_codes);
+    },
+  });
+  return (
+    <Dialog opened onClose={() => onClose()} title="Set up an authenticator app">
+      <Form onSubmit={() => confirm.mutate()} onCancel={() => onClose()} confirm="Turn it on" error={confirm.error} fields={["code"]} busy={confirm.isPending} disabled={!code}>
+        <p className="dim">Scan this with an authenticator app, such as the one of your password manager.</p>
+        <svg className="qr" role="img" aria-label="QR code for an authenticator app" viewBox={`0 0 ${begun.qr.size} ${begun.qr.size}`} shapeRendering="crispEdges">
+          <rect width="100%" height="100%" fill="#fff" />
+          <path d={begun.qr.path} fill="#000" />
+        </svg>
+        <p className="dim">No camera? Enter this key in the app:</p>
+        <Command>{begun.secret}</Command>
+        <TextInput label="Code" description="What the app shows now." autoComplete="one-time-code" inputMode="numeric" data-autofocus required value={code} onChange={(e) => setCode(e.target.value)} error={fieldError(confirm.error, "code")} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Codes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
+  return (
+    <Dialog opened onClose={onClose} title="Your recovery codes" closeOnClickOutside={false}>
+      <div className="stack">
+        <Alert color="yellow">Keep these where you find them without your phone. Each signs you in once. They are not shown again.</Alert>
+        <ul className="codes" aria-label="Recovery codes">
+          {codes.map((c) => (
+            <li key={c}>
+              <code>{c}</code>
+            </li>
+          ))}
+        </ul>
+        <div className="dialog-actions">
+          <Button variant="default" onClick={() => void navigator.clipboard.writeText(codes.join("\n"))}>
+            Copy all
+          </Button>
+          <Button onClick={onClose}>I have them</Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
