@@ -61,7 +61,8 @@ test("signing in asks for the code, and takes a recovery code in its place, once
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(/settings\/profile/);
 
-  for (const [again, lost] of [[false, await atTheDoor()], [true, await atTheDoor()]]) {
+  for (const again of [false, true]) {
+    const lost = await atTheDoor();
     await lost.getByRole("button", { name: "Use a recovery code" }).click();
     await lost.getByLabel("Recovery code").fill(codes[0]);
     await lost.getByRole("button", { name: "Sign in" }).click();
