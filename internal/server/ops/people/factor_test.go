@@ -271,8 +271,8 @@ func TestAnInviteAsksForTheSecondFactor(t *testing.T) {
 	p := newPhone(t, w, one.Users[coord.Member])
 	p.enrol()
 	var invite coord.Invite
-	w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: two.Owner(), Body: map[string]any{"role": "member", "email": p.user.Email}},
-		&invite)
+	w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: two.Owner(),
+		Body: map[string]any{"role": "member", "email": p.user.Email}}, &invite)
 	_, code, _ := strings.Cut(*invite.URL, "#")
 	var in wire.SignedIn
 	res := w.Must(200, request{Method: "POST", Path: "/v1/auth/accept-invite",

@@ -33,7 +33,7 @@ export function SecondFactor({ ticket, enter }: { ticket: string; enter: (sessio
       sub={lost ? "Enter one of your recovery codes. Each works once." : "Enter the code that your authenticator app shows for svc."}
       foot={
         <>
-          No recovery code either? Whoever runs this server can help. <Link href="/sign-in">Begin again</Link>
+          No recovery code either? The server&rsquo;s administrator can help. <Link href="/sign-in">Begin again</Link>
         </>
       }
     >
