@@ -18,7 +18,7 @@ func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
 		changed, use, changer, user = theirs, ours, other, g.self
 	}
 	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer) ||
-		g.handsOn(changed, use, changer) || broughtIn(changed, use)) {
+		g.handsOn(changed, use, changer) || g.broughtIn(changed, use, changer)) {
 		return
 	}
 	g.add(what, ours, theirs, other)
@@ -113,25 +113,42 @@ func (g *gatherer) handsOn(changed, use item, changer *Worker) bool {
 		return false
 	}
 	does := false
-	if at := g.repo.tree.FindPath(via); at != 0 {
-		g.repo.tree.At(at, func(e *entry) {
-			does = does || e.Kind == changeEntry && g.ix.ownerID(g.ix.changes[e.Owner].c) == changer.ID
-		})
-	}
+	g.changesTo(via, changer, func(*Change) { does = true })
 	return does
 }
 
-// broughtIn reports whether a use in the file that a definition left finds it
-// there all the same: that file has the name from another one now.
-func broughtIn(changed, use item) bool {
+// broughtIn reports whether a use finds a definition that was removed all the
+// same, since who removed it has the name from another file now, in the file of
+// the use.
+func (g *gatherer) broughtIn(changed, use item, changer *Worker) bool {
 	change, _, _ := changed.effect()
-	if change != coord.Removed || changed.kind != symbolEntry || use.kind != referenceEntry || use.file() != changed.file() {
+	if change != coord.Removed || changed.kind != symbolEntry || use.kind != referenceEntry {
 		return false
 	}
 	key := changed.key()
 	name := key[strings.IndexByte(key, '#'):]
-	return slices.ContainsFunc(changed.change.Facts.References, func(r coord.Reference) bool {
-		return r.Key != key && strings.HasSuffix(r.Key, name)
+	has := false
+	g.changesTo(use.file(), changer, func(c *Change) {
+		has = has || slices.ContainsFunc(c.Facts.References, func(r coord.Reference) bool {
+			return r.Key != key && strings.HasSuffix(r.Key, name)
+		})
+	})
+	return has
+}
+
+// changesTo visits the changes of one worker to a file.
+func (g *gatherer) changesTo(file string, w *Worker, visit func(*Change)) {
+	at := g.repo.tree.FindPath(file)
+	if at == 0 {
+		return
+	}
+	g.repo.tree.At(at, func(e *entry) {
+		if e.Kind != changeEntry {
+			return
+		}
+		if c := g.ix.changes[e.Owner].c; g.ix.ownerID(c) == w.ID {
+			visit(c)
+		}
 	})
 }
 
