@@ -33,7 +33,7 @@ func sources(dir string) (map[string]string, error) {
 			return nil
 		}
 		l := rules.LanguageOf(rel)
-		if l.Grammar == "" && l.Name != "go" && !strings.HasSuffix(rel, ".jbuilder") || rules.TestPath(rel) || rules.GeneratedPath(rel) {
+		if l.Grammar == "" && l.Name != "go" && !view(rel) || rules.TestPath(rel) || rules.GeneratedPath(rel) {
 			return nil
 		}
 		text, err := os.ReadFile(file)
@@ -43,6 +43,11 @@ func sources(dir string) (map[string]string, error) {
 		return err
 	})
 	return out, err
+}
+
+// view tells the files that say what a reply has, in words of Ruby.
+func view(file string) bool {
+	return strings.HasSuffix(file, ".jbuilder") || strings.HasSuffix(file, ".rsb")
 }
 
 // replaced replaces a pattern in all files.
@@ -122,7 +127,7 @@ func (p *play) route(all map[string]string) (change, bool) {
 		for line := range strings.Lines(text) {
 			isRoute := regexp.MustCompile(`(?i)route|mapping|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|http(get|post|put|delete)|` +
 				`\b(get|post|delete|put)\b\s*["'({]|resources?\s|p"`).MatchString(line)
-			for _, m := range pathWord.FindAllStringSubmatchIndex(line, -1) {
+			for _, m := range p.pathWord.FindAllStringSubmatchIndex(line, -1) {
 				if isRoute && !remark.MatchString(line) && !label.MatchString(line[:m[0]]) {
 					places = append(places, place{file, []int{at + m[4], at + m[5]}})
 				}
@@ -136,10 +141,20 @@ func (p *play) route(all map[string]string) (change, bool) {
 	sort.Slice(places, func(i, j int) bool {
 		return places[i].file < places[j].file || places[i].file == places[j].file && places[i].at[0] < places[j].at[0]
 	})
-	at := places[p.chance.IntN(len(places))]
-	text := all[at.file]
-	word := text[at.at[0]:at.at[1]]
-	return change{fmt.Sprintf("route part %s in %s", word, at.file), map[string]string{at.file: text[:at.at[1]] + "x" + text[at.at[1]:]}}, true
+	drawn := places[p.chance.IntN(len(places))]
+	word := all[drawn.file][drawn.at[0]:drawn.at[1]]
+	c := change{fmt.Sprintf("route part %s in %s", word, drawn.file), map[string]string{}}
+	for _, at := range slices.Backward(places) { // from the end, so that the others stay where they are
+		text := all[at.file]
+		if text[at.at[0]:at.at[1]] != word || !p.every && (at.file != drawn.file || at.at[0] != drawn.at[0]) {
+			continue
+		}
+		if now, ok := c.files[at.file]; ok {
+			text = now
+		}
+		c.files[at.file] = text[:at.at[1]] + "x" + text[at.at[1]:]
+	}
+	return c, true
 }
 
 var fieldLine = regexp.MustCompile(`(?m)^([ \t]*)((?:private |public |pub )?(?:String |string )?["']?)` +
@@ -170,7 +185,7 @@ func (p *play) compatible(all map[string]string) (change, bool) {
 	slices.Sort(files)
 	for range 60 {
 		file := files[p.chance.IntN(len(files))]
-		if p.chance.IntN(3) == 0 && !strings.HasSuffix(file, ".jbuilder") {
+		if p.chance.IntN(3) == 0 && !view(file) {
 			remark := "// a remark\n"
 			if strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".rb") {
 				remark = "# a remark\n"

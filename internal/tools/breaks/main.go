@@ -3,11 +3,14 @@
 // colleague has a frontend of that API, and counts what is told.
 //
 //	go run ./internal/tools/breaks [-seed N] [-each N] [-only TEXT] [-v] TRUTH MIRRORS
+//	go run ./internal/tools/breaks -calls TABLE [...] TRUTH MIRRORS
 //
 // TRUTH and MIRRORS are those of the contracts tool. A change is breaking by how
 // it is made, whatever svc thinks of it: a field's name is replaced in the whole
 // backend, or a part of a route's path. A compatible one replaces a name that is
-// no word of the API, or adds a remark.
+// no word of the API, or adds a remark. With -calls the programs are those of a
+// table of calls, as the contracts tool has them: servers and clients of several
+// APIs, each pair by itself.
 package main
 
 import (
@@ -17,6 +20,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -25,6 +29,7 @@ func main() {
 	each := flag.Int("each", 3, "breaking changes for each backend, and as many compatible ones")
 	only := flag.String("only", "", "only backends whose row contains this")
 	frontend := flag.String("frontend", "gothinkster/angular-realworld-example-app", "that uses the API")
+	calls := flag.String("calls", "", "play instead the servers and clients of this table of calls")
 	verbose := flag.Bool("v", false, "say each change")
 	flag.Parse()
 	if flag.NArg() != 2 {
@@ -32,8 +37,12 @@ func main() {
 		os.Exit(2)
 	}
 	p := &play{truth: flag.Arg(0), mirrors: flag.Arg(1), each: *each, only: *only, frontend: *frontend, verbose: *verbose,
-		chance: rand.New(rand.NewPCG(*seed, 1))}
-	if err := p.run(); err != nil {
+		chance: rand.New(rand.NewPCG(*seed, 1)), pathWord: pathWord}
+	run := p.run
+	if *calls != "" {
+		run = func() error { return p.pairs(*calls) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "breaks:", err)
 		os.Exit(1)
 	}
@@ -48,6 +57,8 @@ type play struct {
 	words                          map[string]bool // of the API
 	fields                         []string        // of replies
 	rows                           []map[string]string
+	pathWord                       *regexp.Regexp // a word of a route, as the second group
+	every                          bool           // a route's word is changed wherever a route has it
 }
 
 // load reads the truth.
@@ -121,8 +132,8 @@ func (p *play) run() error {
 	if front == nil {
 		return fmt.Errorf("%s is not among the repositories", p.frontend)
 	}
-	told, breaks, alarms, harmless := 0, 0, 0, 0
-	fmt.Print("| backend | breaking changes told | of | false alarms | of |\n|---|---|---|---|---|\n")
+	var all tally
+	all.head("backend")
 	for _, r := range p.rows {
 		if r["role"] != "backend" || !strings.Contains(r["repo"]+r["stack"]+r["lang"], p.only) {
 			continue
@@ -131,12 +142,27 @@ func (p *play) run() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r["repo"], err)
 		}
-		fmt.Printf("| %s | %d | %d | %d | %d |\n", r["repo"], one[0], one[1], one[2], one[3])
-		told, breaks, alarms, harmless = told+one[0], breaks+one[1], alarms+one[2], harmless+one[3]
+		all.add(r["repo"], one)
 	}
-	fmt.Printf("| all | %d (%.0f %%) | %d | %d (%.0f %%) | %d |\n", told, share(told, breaks), breaks,
-		alarms, share(alarms, harmless), harmless)
+	all.end()
 	return nil
+}
+
+// A tally counts what was told: of breaking changes, and of compatible ones.
+type tally struct{ told, breaks, alarms, harmless int }
+
+func (t *tally) head(what string) {
+	fmt.Printf("| %s | breaking changes told | of | false alarms | of |\n|---|---|---|---|---|\n", what)
+}
+
+func (t *tally) add(what string, one tally) {
+	fmt.Printf("| %s | %d | %d | %d | %d |\n", what, one.told, one.breaks, one.alarms, one.harmless)
+	*t = tally{t.told + one.told, t.breaks + one.breaks, t.alarms + one.alarms, t.harmless + one.harmless}
+}
+
+func (t *tally) end() {
+	fmt.Printf("| all | %d (%.0f %%) | %d | %d (%.0f %%) | %d |\n", t.told, share(t.told, t.breaks), t.breaks,
+		t.alarms, share(t.alarms, t.harmless), t.harmless)
 }
 
 func share(n, of int) float64 {

@@ -203,40 +203,58 @@ func (c *clone) apply(files map[string]string) error {
 	return nil
 }
 
-// backend plays the changes of one backend: told, breaking, alarms, compatible.
-func (p *play) backend(s *stage, r, front map[string]string) (out [4]int, err error) {
-	if err := s.open(); err != nil {
-		return out, err
-	}
-	api, err := s.clone(filepath.Join(p.mirrors, r["repo"]+".git"), r["commit"], "api", s.tokens[0])
+// backend plays the changes of one backend.
+func (p *play) backend(s *stage, r, front map[string]string) (tally, error) {
+	api, _, err := p.beside(s, r, front)
 	if err != nil {
-		return out, err
-	}
-	web, err := s.clone(filepath.Join(p.mirrors, front["repo"]+".git"), front["commit"], "web", s.tokens[1])
-	if err != nil {
-		return out, err
-	}
-	for _, c := range []*clone{api, web} {
-		if err := c.hook("SessionStart", ""); err != nil {
-			return out, err
-		}
-	}
-	if err := s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil); err != nil {
-		return out, err
-	}
-	cmd := exec.Command(web.svc, "index")
-	cmd.Dir, cmd.Env = web.dir, web.env
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return out, fmt.Errorf("index: %w: %s", err, text)
+		return tally{}, err
 	}
 	all, err := sources(api.dir)
 	if err != nil {
-		return out, err
+		return tally{}, err
 	}
+	return p.trials(s, api, all)
+}
+
+// beside opens a service for two people, one with a backend, one with a program
+// that uses it.
+func (p *play) beside(s *stage, r, front map[string]string) (api, web *clone, err error) {
+	if err := s.open(); err != nil {
+		return nil, nil, err
+	}
+	if api, err = s.clone(filepath.Join(p.mirrors, r["repo"]+".git"), r["commit"], "api", s.tokens[0]); err != nil {
+		return nil, nil, err
+	}
+	if web, err = s.clone(filepath.Join(p.mirrors, front["repo"]+".git"), front["commit"], "web", s.tokens[1]); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range []*clone{api, web} {
+		if err := c.hook("SessionStart", ""); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil); err != nil {
+		return nil, nil, err
+	}
+	return api, web, web.index()
+}
+
+// index tells what a repository has.
+func (c *clone) index() error {
+	cmd := exec.Command(c.svc, "index")
+	cmd.Dir, cmd.Env = c.dir, c.env
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("index: %w: %s", err, text)
+	}
+	return nil
+}
+
+// trials draws changes in turn, a breaking one and a compatible one.
+func (p *play) trials(s *stage, api *clone, all map[string]string) (out tally, err error) {
 	for i := range 2 * p.each {
-		draw, at := p.breaking, 0
+		draw, told, of := p.breaking, &out.told, &out.breaks
 		if i%2 == 1 {
-			draw, at = p.compatible, 2
+			draw, told, of = p.compatible, &out.alarms, &out.harmless
 		}
 		c, ok := draw(all)
 		if !ok {
@@ -246,12 +264,12 @@ func (p *play) backend(s *stage, r, front map[string]string) (out [4]int, err er
 		if err != nil {
 			return out, err
 		}
-		out[at+1]++
+		*of++
 		if len(found) > 0 {
-			out[at]++
+			*told++
 		}
 		if p.verbose {
-			fmt.Printf("  %v %s (%d files): %v\n", at == 0, c.what, len(c.files), found)
+			fmt.Printf("  %v %s (%d files): %v\n", i%2 == 0, c.what, len(c.files), found)
 		}
 	}
 	return out, nil
