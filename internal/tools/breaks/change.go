@@ -67,11 +67,15 @@ func snake(s string) string {
 	return strings.ToLower(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(s, "${1}_$2"))
 }
 
+// most is how many files a change may reach: of a word that is in more, the
+// half is something else.
+const most = 30
+
 // breaking draws a change that breaks users of the API.
 func (p *play) breaking(all map[string]string) (change, bool) {
 	for range 30 {
 		if p.chance.IntN(3) == 0 {
-			if c, ok := p.route(all); ok {
+			if c, ok := p.route(all); ok && len(c.files) <= most {
 				return c, true
 			}
 			continue
@@ -82,7 +86,7 @@ func (p *play) breaking(all map[string]string) (change, bool) {
 		}
 		upper := strings.ToUpper(f[:1]) + f[1:]
 		pattern := `\b(` + f + `|` + snake(f) + `)\b`
-		if c, ok := replaced(all, "field "+f, pattern, "${1}New"); ok {
+		if c, ok := replaced(all, "field "+f, pattern, "${1}New"); ok && len(c.files) <= most {
 			both := c
 			if d, more := replaced(merged(all, c.files), "", `\b(`+upper+`|get`+upper+`|is`+upper+`)\b`, "${1}New"); more {
 				for file, text := range d.files {
@@ -125,7 +129,7 @@ func (p *play) route(all map[string]string) (change, bool) {
 	for file, text := range all {
 		at := 0
 		for line := range strings.Lines(text) {
-			isRoute := regexp.MustCompile(`(?i)route|mapping|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|http(get|post|put|delete)|` +
+			isRoute := regexp.MustCompile(`(?i)route|mapping|prefix|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|http(get|post|put|delete)|` +
 				`\b(get|post|delete|put)\b\s*["'({]|resources?\s|p"`).MatchString(line)
 			for _, m := range p.pathWord.FindAllStringSubmatchIndex(line, -1) {
 				if isRoute && !remark.MatchString(line) && !label.MatchString(line[:m[0]]) {

@@ -143,6 +143,9 @@ func (o *Org) judge(provider, user, method string, form scope.Form, t *Text, sai
 	if t.Method == "" && t.Guess == "" && wrote(method) && mine.writes >= sureOf {
 		e.Method = min(e.Method, Doubtful) // here whoever writes says so
 	}
+	if e.Method == Unknown && method != "GET" && o.said(user, method, form, &fit) {
+		return NotSaid // who writes there says so
+	}
 	if share := w.share(o.repos[user], t); t.Method == method && fit.Whole() && fit.exact() && share >= home {
 		e.Led, e.Usual, e.Share = true, true, max(e.Share, share) // nearly all that goes this way goes there
 	}
@@ -185,6 +188,26 @@ func (o *Org) count(e *Evidence, l linkage, w *way, provider, user string, t *Te
 	}
 	e.Common = o.common(provider, user, e.Fit.Words)
 }
+
+// said reports whether a repository says elsewhere that it uses a route with its
+// method.
+func (o *Org) said(user, method string, form scope.Form, fit *Fit) (found bool) {
+	c := o.repos[user]
+	if c == nil {
+		return false
+	}
+	filed(c.byWord, form, func(t *Text) {
+		if found || t.Method == "" || t.Method != method && !(replaces(t.Method) && replaces(method)) {
+			return
+		}
+		other, ok := Fits(form, t.Form)
+		found = ok && other.shift == fit.shift && other.exact()
+	})
+	return found
+}
+
+// replaces tells the two methods that most servers take for one.
+func replaces(method string) bool { return method == "PUT" || method == "PATCH" }
 
 // home is how much of what goes one way is for a provider, wherever it has it,
 // when a text that goes there cannot be meant for another.

@@ -214,3 +214,34 @@ func TestWhatWasReadSpeaksForItsLine(t *testing.T) {
 		t.Error("what was read is gone, and still speaks for its line")
 	}
 }
+
+// TestWhoWritesSaysSo: a text without a method is no write of a path that the
+// same program writes to elsewhere, with its method beside it.
+func TestWhoWritesSaysSo(t *testing.T) {
+	o := join.NewOrg()
+	var keys []string
+	var texts []join.Text
+	for i, w := range words[:12] {
+		keys = append(keys, "http:GET /"+w+"/{}", "http:PUT /"+w+"/{}", "http:PATCH /"+w+"/{}")
+		texts = append(texts, join.Text{Path: "page.cs", Line: i + 1, Form: form("/" + w + "/{}"), Via: 7})
+	}
+	o.SetRoutes("server", "api.go", keys)
+	o.SetTexts("client", "page.cs", texts)
+	told := func() (out []string) {
+		for _, key := range keys[:3] {
+			for _, u := range o.Uses("server", "client", key, false) {
+				if u.Path == "page.cs" {
+					out = append(out, key)
+				}
+			}
+		}
+		return out
+	}
+	if got := told(); !slices.Equal(got, keys[:3]) {
+		t.Fatalf("a method that nobody says may be any: %q", got)
+	}
+	o.SetTexts("client", "api.cs", []join.Text{{Path: "api.cs", Line: 1, Form: form("/" + words[0] + "/{}"), Method: "PUT", Via: 9}})
+	if got := told(); !slices.Equal(got, keys[:1]) {
+		t.Errorf("the program says elsewhere where it writes: %q", got)
+	}
+}
