@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -19,7 +20,7 @@ import (
 func TestSentencesStateWhatTheRecordHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 34))
 	seen := map[string]int{}
-	for n := 0; n < rounds(4000) || len(seen) < len(kindsOfSentences) && n < 4000; n++ { // a short walk, too, meets every kind
+	for n := 0; n < rounds(4000) || len(seen) < len(kindsOfSentences) && n < 100_000; n++ { // until every kind is met
 		ix := newWorldIndex()
 		w := world{map[string]*engine.Worker{}, map[string]*engine.Change{}, map[string][]engine.Use{}}
 		for range 6 + r.IntN(24) {
@@ -64,11 +65,13 @@ const walkNow = 200 * aMinute
 
 // age gives every touch a time of its own, minutes apart, and workers hosts.
 func (w *world) age(r *rand.Rand, ix *engine.Index) {
-	for _, x := range w.workers {
+	for _, id := range slices.Sorted(maps.Keys(w.workers)) { // else one seed is many walks
+		x := w.workers[id]
 		x.Session, x.Tool, x.Branch, x.Since = x.ID, pick(r, []string{"codex", "claude_code", ""}), pick(r, []string{"main", ""}), aMinute
 		ix.PutWorker(x)
 	}
-	for _, c := range w.changes {
+	for _, key := range slices.Sorted(maps.Keys(w.changes)) {
+		c := w.changes[key]
 		for i := range c.By {
 			c.By[i].At = coord.Time(r.IntN(190)) * aMinute
 			c.By[i].Session = c.By[i].Worker

@@ -93,8 +93,10 @@ func (p *play) pair(s *stage, pair [2]string, words map[string]bool) (tally, err
 // written are the names that a program writes into replies; keys are those that
 // one has for what it reads.
 var (
-	written = regexp.MustCompile(`json:"([a-z]\w{4,})|["']([a-z]\w{4,})["']\s*=>|\b(?:api|json)\.([a-z]\w{4,})\b|#\[Serializer\\SerializedName\(name: '(\w{5,})'`)
-	keys    = regexp.MustCompile(`["']([a-z]\w{4,})["']|json:"([a-z]\w{4,})|(?m)^\s*(?:va[lr] |public |private |readonly )*\$?([a-z]\w{4,})\??\s*:\s`)
+	written = regexp.MustCompile(`json:"([a-z]\w{4,})|["']([a-z]\w{4,})["']\s*=>|\b(?:api|json)\.([a-z]\w{4,})\b|` +
+		`#\[Serializer\\SerializedName\(name: '(\w{5,})'`)
+	keys = regexp.MustCompile(`["']([a-z]\w{4,})["']|json:"([a-z]\w{4,})|` +
+		`(?m)^\s*(?:va[lr] |public |private |readonly )*\$?([a-z]\w{4,})\??\s*:\s`)
 )
 
 // shared are the names that a server writes and a client has as keys.
