@@ -74,13 +74,16 @@ const most = 30
 // breaking draws a change that breaks users of the API.
 func (p *play) breaking(all map[string]string) (change, bool) {
 	for range 30 {
-		if p.chance.IntN(3) == 0 {
+		if p.field == "" && p.chance.IntN(3) == 0 {
 			if c, ok := p.route(all); ok && len(c.files) <= most {
 				return c, true
 			}
 			continue
 		}
 		f := p.fields[p.chance.IntN(len(p.fields))]
+		if p.field != "" {
+			f = p.field
+		}
 		if len(f) < 5 { // bio and id are parts of too much else
 			continue
 		}
@@ -112,6 +115,10 @@ func merged(all, over map[string]string) map[string]string {
 
 var pathWord = regexp.MustCompile(`(["'/:])(favorite|follow|comments|login|feed|profiles|tags|articles)(["'/?:{ ]|$)`)
 
+// routeLine tells lines that say something of a route.
+var routeLine = regexp.MustCompile(`(?i)route|mapping|prefix|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|` +
+	`http(get|post|put|delete)|\b(get|post|delete|put)\b\s*["'({]|resources?\s|p"`)
+
 // remark tells lines that are no route though they may look like one; label
 // what stands before a word that only names a group in a document.
 var (
@@ -129,8 +136,7 @@ func (p *play) route(all map[string]string) (change, bool) {
 	for file, text := range all {
 		at := 0
 		for line := range strings.Lines(text) {
-			isRoute := regexp.MustCompile(`(?i)route|mapping|prefix|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|http(get|post|put|delete)|` +
-				`\b(get|post|delete|put)\b\s*["'({]|resources?\s|p"`).MatchString(line)
+			isRoute := routeLine.MatchString(line)
 			for _, m := range p.pathWord.FindAllStringSubmatchIndex(line, -1) {
 				if isRoute && !remark.MatchString(line) && !label.MatchString(line[:m[0]]) {
 					places = append(places, place{file, []int{at + m[4], at + m[5]}})

@@ -30,6 +30,7 @@ func main() {
 	only := flag.String("only", "", "only backends whose row contains this")
 	frontend := flag.String("frontend", "gothinkster/angular-realworld-example-app", "that uses the API")
 	calls := flag.String("calls", "", "play instead the servers and clients of this table of calls")
+	field := flag.String("field", "", "draw this field alone")
 	verbose := flag.Bool("v", false, "say each change")
 	flag.Parse()
 	if flag.NArg() != 2 {
@@ -37,7 +38,7 @@ func main() {
 		os.Exit(2)
 	}
 	p := &play{truth: flag.Arg(0), mirrors: flag.Arg(1), each: *each, only: *only, frontend: *frontend, verbose: *verbose,
-		chance: rand.New(rand.NewPCG(*seed, 1)), pathWord: pathWord}
+		chance: rand.New(rand.NewPCG(*seed, 1)), pathWord: pathWord, field: *field}
 	run := p.run
 	if *calls != "" {
 		run = func() error { return p.pairs(*calls) }
@@ -51,6 +52,7 @@ func main() {
 // A play is one run.
 type play struct {
 	truth, mirrors, only, frontend string
+	field                          string
 	each                           int
 	verbose                        bool
 	chance                         *rand.Rand
