@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -129,6 +131,22 @@ func (s *stage) breaks() (out []string, err error) {
 		}
 	}
 	return out, nil
+}
+
+// settled are the breaks that are told once nothing comes or goes any more: a
+// busy machine takes its time.
+func (s *stage) settled() (last []string, err error) {
+	for quiet := 0; quiet < 5; quiet++ {
+		time.Sleep(time.Second)
+		now, err := s.breaks()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Equal(now, last) {
+			quiet, last = 0, now
+		}
+	}
+	return last, nil
 }
 
 // A clone is a repository with an agent at work in it.
@@ -283,7 +301,7 @@ func (p *play) trial(s *stage, api *clone, all map[string]string, c change) ([]s
 	if err := api.hook("Stop", ""); err != nil { // what there was no time for is told when a turn ends
 		return nil, err
 	}
-	found, err := s.breaks()
+	found, err := s.settled()
 	if err != nil {
 		return nil, err
 	}
@@ -291,5 +309,15 @@ func (p *play) trial(s *stage, api *clone, all map[string]string, c change) ([]s
 	for f := range c.files {
 		back[f] = all[f]
 	}
-	return found, api.apply(back)
+	if err := api.apply(back); err != nil {
+		return nil, err
+	}
+	if err := api.hook("Stop", ""); err != nil {
+		return nil, err
+	}
+	left, err := s.settled()
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%s was taken back, and is still told: %v", c.what, left)
+	}
+	return found, err
 }
