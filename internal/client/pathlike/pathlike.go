@@ -27,6 +27,7 @@ func Find(lang string, source []byte) []coord.Candidate { return Read(lang, sour
 func (s *Source) Paths() []coord.Candidate {
 	s.findConsts()
 	s.findMakers()
+	s.findPrefixes()
 	for i := 0; i < len(s.toks) && len(s.out) < coord.MaxCandidates; i++ {
 		switch t := s.toks[i]; {
 		case t.kind == tokText && !s.used[i]:
@@ -46,15 +47,16 @@ func (s *Source) Paths() []coord.Candidate {
 
 // A scan is the reading of one file.
 type scan struct {
-	lang   string
-	toks   []token
-	around []int32 // the bracket that each token stands in, -1 for none
-	match  []int32 // of a bracket: the one that goes with it
-	used   []bool  // texts and calls that a longer expression spoke for
-	consts map[string]string
-	makers map[string]string // functions that give a path, and the one that they give
-	told   map[told]bool
-	out    []coord.Candidate
+	lang    string
+	toks    []token
+	around  []int32 // the bracket that each token stands in, -1 for none
+	match   []int32 // of a bracket: the one that goes with it
+	used    []bool  // texts and calls that a longer expression spoke for
+	consts  map[string]string
+	makers  map[string]string // functions that give a path, and the one that they give
+	classes []class
+	told    map[told]bool
+	out     []coord.Candidate
 }
 
 type told struct {
@@ -147,6 +149,7 @@ func (s *scan) nameAt(i int) string {
 
 // tell adds a text that was put together at a token, if it is a path.
 func (s *scan) tell(text string, from, last int, joined bool) {
+	text = s.prefixed(text, from)
 	elems, slash := shape(text)
 	if len(elems) == 0 || !slash && !joined && !s.handed(from) {
 		return

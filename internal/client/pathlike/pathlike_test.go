@@ -56,6 +56,10 @@ func TestPathsAreFoundInEveryIdiom(t *testing.T) {
 		{"typescript", "const u = this.buildEndpoint('users', id, 'posts')", "users/*/posts"},
 		{"python", `r = self.get(self._url("/users/{}", id, x))`, "GET users/*"},
 		{"python", "user_id = '/users/{user_id}'\nuser_mute = '/users/{user_id}/mute'", "users/*, users/*/mute"},
+		{"python", "class Db(Api):\n    prefix = '/rest/db/'\n    def tree(self):\n        return self.get('browse', x=1)\n" +
+			"class Other(Api):\n    def a(self):\n        return self.get('state')", "rest/db, GET rest/db/browse, GET state"},
+		{"typescript", "class Db extends Api {\n  private basePath = '/rest/db'\n  tree(id) { return this.post(`file/${id}`, os.get('x')) }\n" +
+			"  other() { return this.put('/whole', this.log('word')) }\n}", "rest/db, POST rest/db/file/*, PUT whole"},
 		{"javascript", `import x from "lib/accounts"; const t = "application/json"; const f = './a/b.js'; // "/not/this"`, ""},
 		{"go", "import (\n\t\"github.com/a/b\"\n)\nvar x = \"text and/or more\"", ""},
 		{"python", `os.environ.get("HOME"); path = os.path.join("a", "b")`, ""},
