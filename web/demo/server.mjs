@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const bin = (name) => new URL(`../../bin/${name}`, import.meta.url).pathname;
-const binary = process.env.SVCD ?? bin("svcd");
+export const svcd = process.env.SVCD ?? bin("svcd");
 export const svc = bin("svc");
 export const rig = (...args) => execFileSync(bin("rig"), args, { encoding: "utf8", maxBuffer: 64 << 20 });
 
@@ -26,7 +26,7 @@ export async function startServer(flags = []) {
   const run = (addr) =>
     new Promise((resolve, reject) => {
       const args = ["serve", "--addr", addr, "--data", data, ...(database ? ["--database", database] : []), ...flags];
-      const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(svcd, args, { stdio: ["ignore", "pipe", "pipe"] });
       let out = "";
       let err = "";
       child.stderr.on("data", (b) => {

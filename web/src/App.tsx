@@ -10,6 +10,8 @@ import { Shell } from "./ui/Shell";
 const SignIn = later(() => import("./pages/entry/SignIn"), "SignIn");
 const SetUp = later(() => import("./pages/entry/SetUp"), "SetUp");
 const UseLink = later(() => import("./pages/entry/UseLink"), "UseLink");
+const SignUp = later(() => import("./pages/entry/SignUp"), "SignUp");
+const NewOrg = later(() => import("./pages/entry/SignUp"), "NewOrg");
 const AcceptInvite = later(() => import("./pages/entry/AcceptInvite"), "AcceptInvite");
 const Device = later(() => import("./pages/entry/Device"), "Device");
 const Now = later(() => import("./pages/now/Now"), "Now");
@@ -43,6 +45,8 @@ export function App() {
         <Route path="/setup" component={SetUp} />
         <Route path="/invite" component={AcceptInvite} />
         <Route path="/link" component={UseLink} />
+        <Route path="/sign-up" component={SignUp} />
+        <Route path="/new-org" component={NewOrg} />
         <Route>
           <SessionProvider>
             <SignedIn />

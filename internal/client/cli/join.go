@@ -13,8 +13,10 @@ import (
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-// nextFlags are what svc login does once somebody is logged in.
+// nextFlags are which org svc login is for, and what it does once somebody is
+// logged in.
 type nextFlags struct {
+	org   string // its slug; whichever the person chooses, if empty
 	yes   bool   // without asking
 	repos string // a pattern of remotes to share
 }

@@ -28,7 +28,7 @@ func loginCommand(a *app.Run) *cobra.Command {
 	var keychain, admin bool
 	var next nextFlags
 	cmd := &cobra.Command{
-		Use:   "login [--server URL] [--token TOKEN] [--yes] [--repos PATTERN] [--admin]",
+		Use:   "login [--server URL] [--token TOKEN] [--org SLUG] [--yes] [--repos PATTERN] [--admin]",
 		Short: "Log in to a server",
 		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
 			"link, type the code, approve. The login is kept in the user config folder,\n" +
@@ -38,6 +38,8 @@ func loginCommand(a *app.Run) *cobra.Command {
 			"installed, and whether the team may see the work in this repository, unless\n" +
 			"its server has registered it already. The server hears of no other repository;\n" +
 			"--repos chooses all whose remote matches, svc share one more.\n\n" +
+			"Where you are in several orgs, --org names the one to log in to; without it you\n" +
+			"choose where you approve. A login is of one org and sees nothing of the others.\n\n" +
 			"An admin's login does not invite, set policies or make tokens, since agents use\n" +
 			"it, too. --admin asks for a second one that may, for 15 minutes. Hooks and svc\n" +
 			"mcp never use it, and neither does a command that an agent starts.",
@@ -47,13 +49,14 @@ func loginCommand(a *app.Run) *cobra.Command {
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if admin {
-				return runAdminLogin(cmd.Context(), a, flags)
+				return runAdminLogin(cmd.Context(), a, flags, next.org)
 			}
 			return runLogin(cmd.Context(), a, flags, keychain, next)
 		},
 	}
 	cmd.Flags().BoolVarP(&next.yes, "yes", "y", false, "write the hooks and share this repository without asking")
 	cmd.Flags().StringVar(&next.repos, "repos", "", "share the repositories whose remote matches, such as github.com/acme/*")
+	cmd.Flags().StringVar(&next.org, "org", "", "short name of the org to log in to, where you are in several")
 	cmd.Flags().StringVar(&flags.Server, "server", "", "address of the server (default "+login.DefaultServer+", or SVC_SERVER)")
 	cmd.Flags().StringVar(&flags.Token, "token", "", "use this token instead of the browser; - reads it from standard input")
 	cmd.Flags().BoolVar(&admin, "admin", false, "also log in with an administrator's rights, for 15 minutes")
@@ -91,7 +94,7 @@ func runLogin(ctx context.Context, a *app.Run, flags login.Overrides, keychain b
 		l.Token = "" // log in anew
 	}
 	if l.Token == "" {
-		issued, err := deviceFlow(ctx, a, l, false)
+		issued, err := deviceFlow(ctx, a, l, next.org, false)
 		if err != nil {
 			return err
 		}
@@ -108,6 +111,10 @@ func runLogin(ctx context.Context, a *app.Run, flags login.Overrides, keychain b
 	}
 	if err != nil {
 		return err
+	}
+	if next.org != "" && me.Org.Slug != next.org {
+		return fmt.Errorf("this token is of the org %s, not of %s; svc login --org %s without a token gets one that is",
+			peertext.Name(me.Org.Slug), next.org, next.org)
 	}
 	l.Config.DataMode = me.Org.DataMode
 	l.Config.Insecure = a.Insecure || l.Insecure
@@ -148,13 +155,13 @@ func identity(me wire.Me) string {
 }
 
 // deviceFlow has a person approve the login in the browser.
-func deviceFlow(ctx context.Context, a *app.Run, l login.Login, admin bool) (issued wire.DeviceIssued, err error) {
+func deviceFlow(ctx context.Context, a *app.Run, l login.Login, org string, admin bool) (issued wire.DeviceIssued, err error) {
 	l.Token = ""
 	c, err := a.Connect(l)
 	if err != nil {
 		return issued, err
 	}
-	d, err := c.StartDevice(ctx, a.Hostname, admin)
+	d, err := c.StartDevice(ctx, a.Hostname, org, admin)
 	if err != nil {
 		return issued, err
 	}

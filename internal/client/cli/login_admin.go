@@ -10,7 +10,7 @@ import (
 
 // runAdminLogin logs a person in a second time, with an administrator's rights and
 // for a few minutes. The login that hooks use stays as it is.
-func runAdminLogin(ctx context.Context, a *app.Run, flags login.Overrides) error {
+func runAdminLogin(ctx context.Context, a *app.Run, flags login.Overrides, org string) error {
 	l, store, err := a.Login(flags)
 	if err != nil {
 		return err
@@ -18,7 +18,16 @@ func runAdminLogin(ctx context.Context, a *app.Run, flags login.Overrides) error
 	if a.ByAgent(store) {
 		return app.ErrAgent
 	}
-	issued, err := deviceFlow(ctx, a, l, true)
+	if org == "" && l.LoggedIn() { // of the org that the other login is of
+		c, err := a.Connect(l)
+		if err != nil {
+			return err
+		}
+		if me, err := c.Me(ctx); err == nil {
+			org = me.Org.Slug
+		}
+	}
+	issued, err := deviceFlow(ctx, a, l, org, true)
 	if err != nil {
 		return err
 	}

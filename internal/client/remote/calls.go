@@ -261,8 +261,8 @@ func (c *Client) Visit(ctx context.Context, name string, client wire.HookClient,
 }
 
 // StartDevice begins a login in the browser.
-func (c *Client) StartDevice(ctx context.Context, hostname string, admin bool) (wire.DeviceStarted, error) {
-	in := wire.StartDevice{Hostname: hostname, CLIVersion: version.Version, Admin: admin}
+func (c *Client) StartDevice(ctx context.Context, hostname, org string, admin bool) (wire.DeviceStarted, error) {
+	in := wire.StartDevice{Hostname: hostname, CLIVersion: version.Version, Admin: admin, Org: org}
 	return post[wire.DeviceStarted](ctx, c, "/v1/auth/device", in)
 }
 

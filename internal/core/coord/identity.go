@@ -39,6 +39,18 @@ func (r Role) MayManage(other Role) bool {
 	return r.IsAdmin()
 }
 
+// SignUp says who makes orgs on a server.
+type SignUp string
+
+const (
+	SignUpOff    SignUp = "off"    // whoever runs it
+	SignUpInvite SignUp = "invite" // whom they invite, too
+	SignUpOpen   SignUp = "open"   // everybody with an address
+)
+
+// Enum lists the values.
+func (SignUp) Enum() []string { return enum([]SignUp{SignUpOff, SignUpInvite, SignUpOpen}) }
+
 // A Scope is one permission of a token.
 type Scope string
 

@@ -20,6 +20,8 @@ type SignedIn struct {
 	Orgs         []OrgPlace    `json:"orgs"`
 	SecondFactor *HalfSignedIn `json:"second_factor" doc:"What is missing for a session, if somebody has a second factor"`
 
+	MayMakeOrgs bool `json:"may_make_orgs" doc:"Whether you may make another org with POST /v1/orgs, without an invitation"`
+
 	// Secret is the new cookie's value; SignOut deletes the cookie.
 	Secret  string `json:"-"`
 	SignOut bool   `json:"-"`
@@ -64,7 +66,7 @@ type ChangePassword struct {
 // SetUp makes the first org and its owner.
 type SetUp struct {
 	Code     string `json:"code" minLength:"1" maxLength:"100" doc:"The one-time code that the server printed at its first start"`
-	Org      string `json:"org" minLength:"1" maxLength:"100"`
+	Org      string `json:"org" minLength:"1" maxLength:"100" format:"name"`
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Name     string `json:"name" minLength:"1" maxLength:"200" format:"name"`
 	Password string `json:"password" minLength:"1" maxLength:"1024"`
@@ -75,7 +77,34 @@ type SignInOptions struct {
 	SetUp bool    `json:"set_up" doc:"The server has no org yet"`
 	OIDC  *string `json:"oidc" doc:"Name of the first OpenID provider, if one is configured"`
 
-	Providers []string `json:"providers" doc:"Names of all OpenID providers"`
+	Providers []string     `json:"providers" doc:"Names of all OpenID providers"`
+	SignUp    coord.SignUp `json:"sign_up" doc:"Who may make an org: everybody, people with an invitation, or the administrator alone"`
+}
+
+// SignUp asks for a letter with a link to make an org.
+type SignUp struct {
+	Email string `json:"email" format:"email" maxLength:"254"`
+}
+
+// SignUpPreview is what the holder of such a link sees.
+type SignUpPreview struct {
+	Email     string     `json:"email"`
+	Account   bool       `json:"account" doc:"The address has an account: sign in and make the org with POST /v1/orgs"`
+	ExpiresAt coord.Time `json:"expires_at"`
+}
+
+// FinishSignUp makes an account and its org.
+type FinishSignUp struct {
+	Code     string `json:"code" minLength:"1" maxLength:"100"`
+	Org      string `json:"org" minLength:"1" maxLength:"100" format:"name"`
+	Name     string `json:"name" minLength:"1" maxLength:"200" format:"name"`
+	Password string `json:"password" minLength:"1" maxLength:"1024"`
+}
+
+// CreateOrg makes another org for somebody who is signed in.
+type CreateOrg struct {
+	Org  string `json:"org" minLength:"1" maxLength:"100" format:"name" doc:"Its name"`
+	Code string `json:"code,omitempty" maxLength:"100" doc:"From the link of an invitation to sign up; where sign-up is open, none is needed"`
 }
 
 // StartOIDC begins a sign-in at the OpenID provider.
@@ -119,6 +148,7 @@ type StartDevice struct {
 	Hostname   string `json:"hostname" minLength:"1" maxLength:"200"`
 	CLIVersion string `json:"cli_version,omitempty" maxLength:"40"`
 	Admin      bool   `json:"admin,omitempty" doc:"Ask for an administrator's rights, for 15 minutes"`
+	Org        string `json:"org,omitempty" maxLength:"100" doc:"Slug of the org to log in to; default: whichever the person chooses"`
 }
 
 // DeviceStarted is the answer to StartDevice. The link never carries the
@@ -160,4 +190,5 @@ type DeviceRequest struct {
 	SameHost   bool          `json:"same_address" doc:"Whether the request came from the address you are at now"`
 	Scopes     []coord.Scope `json:"scopes"`
 	Admin      bool          `json:"admin" doc:"It asks for an administrator's rights, for 15 minutes"`
+	Org        string        `json:"org" doc:"Slug of the org that it asks for; empty if you choose"`
 }

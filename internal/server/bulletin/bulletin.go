@@ -94,6 +94,13 @@ type Rebinding struct {
 // Rebind writes to somebody who came from another sign-in than theirs.
 func Rebind(r Rebinding) wire.MailShape { return render("rebind", r) }
 
+// A SigningUp lets somebody who asked for it make an org.
+type SigningUp struct{ URL string }
+
+// SignUp writes to somebody who signs up. It says nothing of whether the address
+// has an account: it may have been somebody else who asked.
+func SignUp(s SigningUp) wire.MailShape { return render("sign-up", s) }
+
 // A DisabledWebhook is an endpoint that gets no more events.
 type DisabledWebhook struct {
 	Org     string

@@ -117,6 +117,7 @@ func TestLettersReadAsTheyShould(t *testing.T) {
 		"digest-busy":       bulletin.Digest(busy()),
 		"digest-calm":       bulletin.Digest(calm()),
 		"invite":            bulletin.Invite(invitation("Ana <ana>")),
+		"sign-up":           bulletin.SignUp(bulletin.SigningUp{URL: "https://svc.example/sign-up#c0de"}),
 		"rebind":            bulletin.Rebind(bulletin.Rebinding{Name: "Ana <ana>", Provider: "Acme ID", URL: "https://svc.example/link#c0de"}),
 		"invite-by-service": bulletin.Invite(invitation("")),
 		"test":              bulletin.TestLetter(bulletin.Trial{Org: "Acme & Sons", By: "Ana <ana>", URL: "https://svc.example/settings/mail"}),

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/leases"
@@ -43,6 +44,7 @@ type Config struct {
 	OIDCMore     string
 	Owner        string
 	OrgName      string
+	SignUp       string
 	Releases     string
 	SecretKey    string
 	Allow        string
@@ -158,6 +160,10 @@ func (c *Config) complete(environ []string) error {
 		c.PublicURL = reachable(c.Addr)
 	}
 	c.PublicURL, c.GitHubURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GitHubURL, "/")
+	if c.SignUp == string(coord.SignUpOpen) && c.SMTPAddr == "" {
+		return errors.New("--sign-up open (SVC_SIGN_UP) needs mail, by which people prove their address: set --smtp (SVC_SMTP), or use " +
+			"--sign-up invite, with which you hand out the links")
+	}
 	if c.SMTPAddr != "" && c.SMTPFrom == "" {
 		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
 	}

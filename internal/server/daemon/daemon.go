@@ -168,6 +168,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		GitLab:    githost.NewGitLab(out.Transport()),
 		GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail:      d.cfg.SMTPAddr != "",
+		SignUp:    coord.SignUp(d.cfg.SignUp),
 		JobsReady: d.queue.Ready,
 	})
 	d.Ops.Ground.Forget = d.forget

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -296,6 +297,41 @@ func TestWhatTheOperatorCanDoForPeople(t *testing.T) {
 			if s := onDatabase(t, dsn, wrong...); s.code != 1 || strings.Count(s.err.String(), "\n") != 1 {
 				t.Errorf("%v: exit %d %s", wrong, s.code, &s.err)
 			}
+		}
+	})
+}
+
+// Whoever has the machine makes orgs, and invites people to make theirs.
+func TestTheOperatorMakesOrgs(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.StartWith(t, daemon.Config{Database: dsn, SignUp: "invite"})
+		code := regexp.MustCompile(`#(\S+)`)
+		made := must(t, dsn, "org", "add", "Acme", "--owner", "ana@example.com", "--name", "Ana")
+		if !strings.Contains(made, `Made the org "Acme" (acme) with the owner ana@example.com.`) {
+			t.Error(made)
+		}
+		w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/auth/accept-invite",
+			Body: wire.AcceptInvite{Code: code.FindStringSubmatch(made)[1], Name: "Ana", Password: daemontest.Password}}, nil)
+		if more := must(t, dsn, "org", "add", "Acme", "--owner", "ana@example.com"); !strings.Contains(more, "(acme-2)") ||
+			!strings.Contains(more, "signs in as before") {
+			t.Errorf("another org of hers: %s", more)
+		}
+		link := must(t, dsn, "org", "invite", "bob@example.com")
+		w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/auth/sign-up/finish", Body: wire.FinishSignUp{
+			Code: code.FindStringSubmatch(link)[1], Org: "Bob & Sons", Name: "Bob", Password: daemontest.Password}}, nil)
+		list := must(t, dsn, "org", "list") + must(t, dsn, "user", "list")
+		for _, want := range []string{"acme-2 ", "bob-sons ", "acme (owner), acme-2 (owner)", "bob-sons (owner)"} {
+			if !strings.Contains(list, want) {
+				t.Errorf("the lists lack %q:\n%s", want, list)
+			}
+		}
+		for _, args := range [][]string{{"org", "add", "Acme"}, {"org", "add", "--owner", "a@example.com"}, {"org", "invite", "nobody"}} {
+			if s := onDatabase(t, dsn, args...); s.code != 2 {
+				t.Errorf("svcd %v: exit %d, %s", args, s.code, &s.err)
+			}
+		}
+		if s := onDatabase(t, dsn, "org", "add", "Ac\u200bme", "--owner", "a@example.com"); s.code != 1 {
+			t.Errorf("a name that cannot be seen: exit %d", s.code)
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package daemon
 
-import "github.com/svc-hq/svc/internal/core/wire"
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
 
 // A setting is one row of the configuration: a flag and its variable.
 type setting struct {
@@ -271,6 +274,15 @@ var settings = []setting{
 		"where Stripe's API is, for tests (default: Stripe's own)",
 		func(c *Config) any { return &c.Stripe.URL },
 		checkURL,
+	},
+	{
+		"sign-up",
+		"SVC_SIGN_UP",
+		string(coord.SignUpOff),
+		"who makes further orgs: open (everybody, by a link in an email), invite (people with a link of svcd org invite), or " +
+			"off (svcd org add alone)",
+		func(c *Config) any { return &c.SignUp },
+		oneOf(coord.SignUp("").Enum()...),
 	},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }

@@ -145,20 +145,27 @@ func userCommand(ctx context.Context, env Env, args []string) error {
 }
 
 const orgUsage = `usage: svcd org list [--json]
+       svcd org add NAME --owner ADDRESS [--name NAME]
+       svcd org invite ADDRESS
        svcd org export [SLUG]
 
-list shows the orgs of this server. export prints all that is kept of an org, as
-lines of JSON, without secrets. The server may be running.
---data and --database are as for svcd serve.
+list shows the orgs of this server.
+add makes an org and its owner, and prints a link with which the owner chooses a
+password. Somebody who has an account here keeps it, and has one org more.
+invite prints a link with which somebody makes an org of their own, once, within
+a week: where the server runs with --sign-up invite or open.
+export prints all that is kept of an org, as lines of JSON, without secrets.
+The server may be running.
+--data, --database and --public-url are as for svcd serve.
 
 Example:
-  svcd org export acme > acme.jsonl
+  svcd org add "Acme" --owner ana@example.com
 `
 
 // orgCommand shows the server's orgs and hands out what is theirs.
 func orgCommand(ctx context.Context, env Env, args []string) error {
 	args, flags := bare(args, "json")
-	at, rest, err := places(env, "org", orgUsage, args, "data", "database")
+	at, rest, err := places(env, "org", orgUsage, args, "data", "database", "public-url", "owner", "name")
 	if err != nil {
 		return err
 	}
@@ -166,15 +173,43 @@ func orgCommand(ctx context.Context, env Env, args []string) error {
 		fmt.Fprint(env.Stdout, orgUsage)
 		return nil
 	}
+	switch {
+	case rest[0] == "add" && (len(rest) != 2 || !shape.IsEmail(at["owner"])):
+		return usageError{errors.New("say what and whose: svcd org add NAME --owner ADDRESS")}
+	case rest[0] == "invite" && (len(rest) != 2 || !shape.IsEmail(rest[1])):
+		return usageError{errors.New("say whom: svcd org invite ADDRESS")}
+	}
 	return withPeople(ctx, env, "org", at, func(s *people.Service) error {
 		switch {
 		case rest[0] == "list" && len(rest) == 1:
 			return listOrgs(ctx, env, s, flags["json"] != "")
+		case rest[0] == "add":
+			return addOrg(ctx, env, s, rest[1], at)
+		case rest[0] == "invite":
+			link, err := s.InviteToSignUp(ctx, rest[1])
+			if err == nil {
+				fmt.Fprintf(env.Stdout, "%s makes an org at %s within a week, where the server runs with --sign-up invite or open\n", rest[1], link)
+			}
+			return err
 		case rest[0] == "export" && len(rest) <= 2:
 			return s.ExportOrg(ctx, strings.Join(rest[1:], ""), lines(env))
 		}
-		return usageError{fmt.Errorf("svcd org %s is unknown; there are list and export", strings.Join(rest, " "))}
+		return usageError{fmt.Errorf("svcd org %s is unknown; there are list, add, invite and export", strings.Join(rest, " "))}
 	})
+}
+
+func addOrg(ctx context.Context, env Env, s *people.Service, name string, at map[string]string) error {
+	org, link, err := s.AddOrg(ctx, name, at["owner"], at["name"])
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "Made the org %q (%s) with the owner %s", org.Name, org.Slug, at["owner"])
+	if link == "" {
+		fmt.Fprintln(env.Stdout, ", who signs in as before.")
+		return nil
+	}
+	fmt.Fprintf(env.Stdout, ".\nThey choose a password at %s\n", link)
+	return nil
 }
 
 // bare takes flags without a value out of arguments.

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -29,29 +30,30 @@ func unique(name string) string { return fmt.Sprintf("%s-%d", name, counter.Add(
 // A walker calls every row of the table in every wrong way.
 type walker struct {
 	*testing.T
-	w         *daemontest.World
-	ours      *daemontest.Org
-	theirs    *daemontest.Org
-	cookie    string // of our owner
-	doc       *document
-	schemas   *api.API
-	op        api.Op
-	violated  int
-	succeeded int
+	w       *daemontest.World
+	ours    *daemontest.Org
+	theirs  *daemontest.Org
+	cookie  string // of our owner
+	doc     *document
+	schemas *api.API
+	op      api.Op
+	// what only they have: ids, names, addresses
+	foreigners []string
+	violated   int
+	succeeded  int
 }
 
 // Every row of the table is proved here, so that a new one is covered the day
 // it is added.
 func TestEveryRow(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
-		w := daemontest.Start(t, dsn)
-		x := walker{T: t, w: w, ours: w.Org("Ours"), theirs: w.Org("Theirs"), schemas: api.New(nil), doc: fetchDocument(t, w)}
-		// Numbers count per org: theirs must be none of ours.
-		w.Write(x.theirs.ID, func(ctx context.Context, tx *store.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE orgs SET intent_seq = 5000, conflict_seq = 5000 WHERE id = $1`, x.theirs.ID)
-			return err
-		})
+		w := daemontest.StartWith(t, daemon.Config{Database: dsn, SignUp: "invite"})
+		x := walker{T: t, w: w, ours: w.SignedUp("Ours"), theirs: w.SignedUp("Theirs"), schemas: api.New(nil), doc: fetchDocument(t, w)}
+		// Whoever looks is an owner of both orgs, and sees no more for it.
+		w.Joins(x.theirs, w.Cookie(x.theirs.Users[coord.Owner]), "owner-ours", coord.Owner)
+		x.numberApart()
 		x.cookie = w.Cookie(x.ours.Users[coord.Owner])
+		x.foreigners = marks(t, w, x.theirs, x.ours)
 		for _, op := range api.Table {
 			if op.Route == "" {
 				continue
@@ -65,6 +67,14 @@ func TestEveryRow(t *testing.T) {
 		if x.violated < 100 || x.succeeded < 15 {
 			t.Errorf("only %d violations and %d successes were tried: the walk has lost its way", x.violated, x.succeeded)
 		}
+	})
+}
+
+// numberApart makes their numbers none of ours: they count per org.
+func (x *walker) numberApart() {
+	x.w.Write(x.theirs.ID, func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE orgs SET intent_seq = 5000, conflict_seq = 5000 WHERE id = $1`, x.theirs.ID)
+		return err
 	})
 }
 
@@ -287,6 +297,7 @@ func (x *walker) success(method string, own object) {
 		q = more(x.w, x.ours)
 	}
 	res := x.w.Do(x.request(method, own.path+"?"+q.Encode(), own.body))
+	x.shows(x.op.Route, res.Body)
 	if res.Status != x.op.Success {
 		x.Fatalf("an owner gets %d, want %d\n%s", res.Status, x.op.Success, res.Body)
 	}

@@ -111,6 +111,7 @@ func (tx *Tx) EraseTexts(ctx context.Context, u coord.User) error {
 // address.
 var addressErasures = []string{
 	`DELETE FROM invites WHERE email = $1`,
+	`DELETE FROM signups WHERE email = $1`,
 	`DELETE FROM mail_tests WHERE email = $1`,
 	`DELETE FROM rate_limits WHERE LOWER(key) LIKE $1 ESCAPE '\'`,
 	`DELETE FROM hook_replies WHERE $1 <> ''`,

@@ -72,7 +72,8 @@ func (tx *Tx) SetDigestReader(ctx context.Context, org, user string, wants bool)
 
 // InsertMail keeps a sealed mail until it is sent.
 func (tx *Tx) InsertMail(ctx context.Context, id, org, sealed string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO mails (id, org_id, content, created_at) VALUES ($1, $2, $3, $4)`, id, org, sealed, tx.Now)
+	_, err := tx.ExecContext(ctx,
+		`INSERT INTO mails (id, org_id, content, created_at) VALUES ($1, NULLIF($2, ''), $3, $4)`, id, org, sealed, tx.Now)
 	return err
 }
 

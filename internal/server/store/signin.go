@@ -95,15 +95,16 @@ type DeviceCode struct {
 	CreatedAt  coord.Time
 	ExpiresAt  coord.Time
 	LastPollAt *coord.Time
-	Admin      bool // it asks for an administrator's rights
+	Admin      bool   // it asks for an administrator's rights
+	AskedOrg   string // slug of the org it asks for; empty for whichever the person chooses
 }
 
 const deviceColumns = `id, user_code, status, hostname, cli_version, address, org_id, user_id, interval_seconds, created_at, expires_at,
-	last_poll_at, admin`
+	last_poll_at, admin, asked_org`
 
 func scanDevice(r scanner) (d DeviceCode, err error) {
 	err = r.Scan(&d.ID, &d.UserCode, &d.Status, &d.Hostname, &d.CLIVersion, &d.Address, &d.OrgID, &d.UserID, &d.Interval, &d.CreatedAt,
-		&d.ExpiresAt, &d.LastPollAt, &d.Admin)
+		&d.ExpiresAt, &d.LastPollAt, &d.Admin, &d.AskedOrg)
 	return d, err
 }
 
@@ -111,9 +112,9 @@ func scanDevice(r scanner) (d DeviceCode, err error) {
 func (tx *Tx) InsertDevice(ctx context.Context, d DeviceCode, deviceHash string) error {
 	_, err := tx.exec(ctx, `
 		INSERT INTO device_codes (`+deviceColumns+`, device_hash)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		d.ID, d.UserCode, d.Status, d.Hostname, d.CLIVersion, d.Address, d.OrgID, d.UserID, d.Interval, d.CreatedAt, d.ExpiresAt, d.LastPollAt,
-		d.Admin, deviceHash)
+		d.Admin, d.AskedOrg, deviceHash)
 	return tx.duplicate(err, "this code is taken")
 }
 
@@ -144,6 +145,7 @@ func (tx *Tx) DeleteExpiredSignins(ctx context.Context) error {
 		`DELETE FROM device_codes WHERE expires_at < $1`,
 		`DELETE FROM invites WHERE expires_at < $1`,
 		`DELETE FROM half_signins WHERE expires_at < $1`,
+		`DELETE FROM signups WHERE expires_at < $1`,
 	} {
 		// A day's grace, so that "expired" can be told from "never existed".
 		if _, err := tx.ExecContext(ctx, q, tx.Now.Add(-24*time.Hour)); err != nil {

@@ -41,6 +41,8 @@ export interface Options<R extends Route> {
   signal?: AbortSignal;
   /** Changes only the version that this tag names; otherwise the answer is 412. */
   ifMatch?: string;
+  /** Acts in this org of yours instead of the one that the page is in. */
+  org?: string;
   /** The request outlives the page. */
   keepalive?: boolean;
 }
@@ -106,6 +108,7 @@ async function send<R extends Route>(route: R, options: Options<R>): Promise<Res
   const h = headers(method !== "GET");
   if (options.body !== undefined) h["Content-Type"] = "application/json";
   if (options.ifMatch) h["If-Match"] = options.ifMatch;
+  if (options.org) h["X-Svc-Org"] = options.org;
   let res: Response;
   try {
     res = await fetch(path + (query.size ? `?${query}` : ""), {

@@ -1,7 +1,7 @@
 // Who is signed in, and in which of their orgs they act.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, Suspense, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
-import { useLocation, useSearch } from "wouter";
+import { Redirect, useLocation, useSearch } from "wouter";
 import { call, Problem, setOrg, whenProofNeeded, whenSignedOut } from "../api/client";
 import type { OrgPlace, Role, User } from "../api/records";
 import { forgetDrafts } from "./draft";
@@ -14,6 +14,7 @@ export interface Me {
   user: User;
   org: OrgPlace;
   orgs: OrgPlace[];
+  mayMakeOrgs: boolean;
   isAdmin: boolean;
   switchOrg: (slug: string) => void;
   signOut: () => Promise<void>;
@@ -47,6 +48,12 @@ function remember(slug: string): void {
   }
 }
 
+/** Goes on in another org of the person's. */
+export function switchOrg(slug: string): void {
+  remember(slug);
+  location.assign("/");
+}
+
 /** Where to sign in, coming back here afterwards. */
 export function signInPath(): string {
   const here = location.pathname + location.search + location.hash;
@@ -78,17 +85,16 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const org = orgs?.find((o) => o.slug === wanted) ?? orgs?.[0];
   if (org) setOrg(org.slug);
   const user = session.data?.user;
+  const mayMakeOrgs = session.data?.may_make_orgs ?? false;
   const me = useMemo<Me | null>(() => {
     if (!org || !user || !orgs) return null;
     return {
       user,
       org,
       orgs,
+      mayMakeOrgs,
       isAdmin: isAdmin(org.role),
-      switchOrg: (slug) => {
-        remember(slug);
-        location.assign("/");
-      },
+      switchOrg,
       signOut: async () => {
         await call("POST /v1/auth/sign-out");
         forgetDrafts();
@@ -96,11 +102,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         location.assign("/sign-in?out=1");
       },
     };
-  }, [org, user, orgs, client]);
+  }, [org, user, orgs, mayMakeOrgs, client]);
 
   if (signedOut) return null;
   if (session.isError && !session.data) return <Failed error={session.error} retry={() => void session.refetch()} />;
   if (!session.data) return <Loading />;
+  if (!me && mayMakeOrgs) return <Redirect to="/new-org" replace />;
   if (!me) return <Failed error={new Error("You are signed in but belong to no org. Ask a teammate for an invite.")} />;
   return (
     <Context value={me}>

@@ -1,7 +1,7 @@
 // The frame around every page: navigation, org, connection, palette.
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun, IconUserPlus } from "./icons.gen";
+import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconPlus, IconSearch, IconSettings, IconSun, IconUserPlus } from "./icons.gen";
 import { Suspense, useCallback, useEffect, type ReactNode } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { later } from "../lib/lazy";
@@ -118,6 +118,11 @@ function OrgMenu() {
         {me.isAdmin && (
           <Menu.Item component={Link} href="/settings/members?invite=1" leftSection={<IconUserPlus size={15} />}>
             Invite a teammate
+          </Menu.Item>
+        )}
+        {me.mayMakeOrgs && (
+          <Menu.Item component={Link} href="/new-org" leftSection={<IconPlus size={15} />}>
+            Make another org
           </Menu.Item>
         )}
       </Menu.Dropdown>

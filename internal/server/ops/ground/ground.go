@@ -44,6 +44,7 @@ type Config struct {
 	GitLab    *githost.GitLab
 	GitHubURL string                                // on which GitHub new apps are made
 	Mail      bool                                  // whether mail can be sent
+	SignUp    coord.SignUp                          // who makes orgs; off if empty
 	JobsReady func(context.Context) (string, error) // how the background work fares
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
@@ -42,6 +43,7 @@ func (s *Service) StartDevice(ctx context.Context, who coord.Caller, in wire.Sta
 			CreatedAt:  tx.Now,
 			ExpiresAt:  tx.Now.Add(deviceLifetime),
 			Admin:      in.Admin,
+			AskedOrg:   in.Org,
 		}, secret.Hash)
 	})
 	return wire.DeviceStarted{DeviceCode: secret.Text, UserCode: code, VerificationURI: s.Config.PublicURL + "/device",
@@ -126,7 +128,8 @@ func (s *Service) LookUpDevice(ctx context.Context, who coord.Caller, in wire.Us
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		d, err := tx.DeviceByUserCode(ctx, auth.CanonicalUserCode(in.UserCode))
 		out = wire.DeviceRequest{UserCode: d.UserCode, Hostname: d.Hostname, Address: d.Address, CLIVersion: d.CLIVersion,
-			CreatedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt, SameHost: d.Address == who.Address, Scopes: deviceScopes(d), Admin: d.Admin}
+			CreatedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt, SameHost: d.Address == who.Address,
+			Scopes: deviceScopes(d), Admin: d.Admin, Org: d.AskedOrg}
 		return err
 	})
 	return out, err
@@ -156,6 +159,10 @@ func (s *Service) decideDevice(ctx context.Context, who coord.Caller, in wire.Us
 		d, err := tx.DeviceByUserCode(ctx, auth.CanonicalUserCode(in.UserCode))
 		if err != nil {
 			return err
+		}
+		if status == store.DeviceApproved && d.AskedOrg != "" && d.AskedOrg != who.OrgSlug {
+			return problem.Newf(problem.Conflict, "this asks to act in the org %s, and you are in %s; change to that org, or deny it",
+				peertext.Name(d.AskedOrg), who.OrgSlug)
 		}
 		if d.Admin && status == store.DeviceApproved && who.Role == coord.Member {
 			return problem.Newf(problem.Forbidden, "this asks for an administrator's rights, which you do not have; deny it, or ask an admin")

@@ -173,16 +173,10 @@ func (s *Service) Bootstrap(ctx context.Context, orgName, email, name string) (o
 		if err := s.insertToken(ctx, tx, as, t, token.Hash); err != nil {
 			return err
 		}
-		return ownInvite(ctx, tx, out.Org.ID, out.User, code)
+		return wayIn(ctx, tx, out.Org.ID, out.User, coord.Owner, code)
 	})
 	out.Token, out.SignInURL = token.Text, s.inviteURL(code.Text)
 	return out, err
-}
-
-// ownInvite lets an owner who has no password yet choose one.
-func ownInvite(ctx context.Context, tx *store.Tx, org string, u coord.User, code auth.Secret) error {
-	return tx.InsertInvite(ctx, coord.Invite{ID: ground.NewID(), OrgID: org, Role: coord.Owner, Email: &u.Email,
-		CreatedBy: u.ID, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}, code.Hash)
 }
 
 // RenewSignInLink returns a new link to choose a password for an owner who
@@ -200,7 +194,7 @@ func (s *Service) RenewSignInLink(ctx context.Context, email string) (link strin
 			return err
 		}
 		link = s.inviteURL(code.Text)
-		return ownInvite(ctx, tx, orgs[0].ID, a.User, code)
+		return wayIn(ctx, tx, orgs[0].ID, a.User, coord.Owner, code)
 	})
 	return link, err
 }
@@ -217,25 +211,8 @@ func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, na
 	if user, err = s.ensureUser(ctx, tx, email, name); err != nil {
 		return org, user, err
 	}
-	org = coord.Org{
-		ID:        ground.NewID(),
-		Slug:      slugOf(orgName),
-		Name:      orgName,
-		DataMode:  coord.DataFull,
-		Plan:      s.money.InitialPlan(),
-		CreatedAt: tx.Now,
-	}
-	if err := tx.InsertOrg(ctx, org); err != nil {
-		return org, user, err
-	}
-	if err := tx.InsertMember(ctx, org.ID, user.ID, coord.Owner); err != nil {
-		return org, user, err
-	}
-	if err := tx.SetMeta(ctx, setupCodeKey, ""); err != nil {
-		return org, user, err
-	}
-	as := coord.Caller{OrgID: org.ID, UserID: user.ID}
-	return org, user, ground.Tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: coord.Owner})
+	org, err = s.newOrg(ctx, tx, orgName, user)
+	return org, user, err
 }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
@@ -270,9 +247,6 @@ func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (o
 	if err := s.limit(ctx, "setup:"+who.Address, perSetUp, "too many tries; wait a little"); err != nil {
 		return out, err
 	}
-	if strings.TrimSpace(in.Org) == "" {
-		return out, problem.InvalidField("org", "must not be blank")
-	}
 	if err := auth.CheckNewPassword("password", in.Password, in.Email); err != nil {
 		return out, err
 	}
@@ -290,7 +264,7 @@ func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (o
 			return problem.Newf(problem.Forbidden,
 				"the set-up code is wrong or was used; the server prints a new one at its next start while it has no org")
 		}
-		if _, user, err = s.firstOrg(ctx, tx, strings.TrimSpace(in.Org), in.Email, in.Name); err != nil {
+		if _, user, err = s.firstOrg(ctx, tx, in.Org, in.Email, in.Name); err != nil {
 			return err
 		}
 		return tx.SetPassword(ctx, user.ID, hash)

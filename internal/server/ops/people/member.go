@@ -52,6 +52,10 @@ func (s *Service) AddMember(ctx context.Context, who coord.Caller, in wire.AddMe
 	if err := mayManage(who, in.Role); err != nil {
 		return out, err
 	}
+	// Where everybody makes orgs, adding by address would tell which have accounts.
+	if s.Config.SignUp == coord.SignUpOpen {
+		return out, problem.Newf(problem.Forbidden, "people join by an invite on this server, since everybody may sign up: POST /v1/invites")
+	}
 	err = s.Store.Write(ctx, who.OrgID, func(tx *store.Tx) error {
 		if err := s.addressIsFree(ctx, tx, who.OrgID, in.Email); err != nil {
 			return err

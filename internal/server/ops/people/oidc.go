@@ -358,13 +358,14 @@ func (s *Service) follow(ctx context.Context, user coord.User, id auth.Identity)
 }
 
 // newcomer makes an account for somebody whom an org expects, by an invite or
-// by the domain of the address; others have no business here.
+// by the domain of the address. Others have no business here, unless everybody
+// may make an org.
 func (s *Service) newcomer(ctx context.Context, tx *store.Tx, p *auth.OIDC, id auth.Identity) (coord.User, error) {
 	invites, err := tx.InvitesFor(ctx, id.Email)
 	if err != nil {
 		return coord.User{}, err
 	}
-	if len(invites) == 0 && !welcome(p, id) {
+	if len(invites) == 0 && !welcome(p, id) && s.Config.SignUp != coord.SignUpOpen {
 		return coord.User{}, problem.Newf(problem.Forbidden, "nobody has invited %s; ask a colleague for an invite", store.EmailKey(id.Email))
 	}
 	return s.ensureUser(ctx, tx, id.Email, seen(id.Name))

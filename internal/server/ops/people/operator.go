@@ -44,7 +44,6 @@ func (s *Service) AddUser(ctx context.Context, org, email, name string, role coo
 		return "", err
 	}
 	err = s.Store.Write(ctx, id, func(tx *store.Tx) error {
-		link = ""
 		user, err := s.ensureUser(ctx, tx, email, name)
 		if err != nil {
 			return err
@@ -52,15 +51,8 @@ func (s *Service) AddUser(ctx context.Context, org, email, name string, role coo
 		if err := tx.InsertMember(ctx, id, user.ID, role); err != nil {
 			return err
 		}
-		a, err := tx.AccountByID(ctx, user.ID)
-		if err != nil {
+		if link, err = s.offerWayIn(ctx, tx, id, user, role, code); err != nil {
 			return err
-		}
-		if !a.HasWayIn() {
-			link = s.inviteURL(code.Text)
-			if err := wayIn(ctx, tx, id, user, role, code); err != nil {
-				return err
-			}
 		}
 		return ground.Tell(ctx, tx, ground.System(id), coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: role})
 	})
@@ -86,6 +78,17 @@ func (s *Service) orgBySlug(ctx context.Context, slug string) (id string, err er
 		err = problem.Newf(problem.NotFound, "there is no org %q; svcd org list shows them", slug)
 	}
 	return id, err
+}
+
+// offerWayIn returns a link with which somebody who cannot sign in yet chooses a
+// password, and "" for others.
+func (s *Service) offerWayIn(ctx context.Context, tx *store.Tx, org string, u coord.User, role coord.Role,
+	code auth.Secret) (string, error) {
+	a, err := tx.AccountByID(ctx, u.ID)
+	if err != nil || a.HasWayIn() {
+		return "", err
+	}
+	return s.inviteURL(code.Text), wayIn(ctx, tx, org, u, role, code)
 }
 
 // wayIn is an invite to oneself: with its link a person chooses a password.

@@ -263,7 +263,7 @@ type postbox struct {
 
 func newPostbox(t *testing.T) *postbox {
 	t.Helper()
-	p := &postbox{letters: make(chan string, 10)}
+	p := &postbox{letters: make(chan string, 100)}
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return p, nil }))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

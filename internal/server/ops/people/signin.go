@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -196,7 +197,7 @@ func (s *Service) tellAll(ctx context.Context, user coord.User, by coord.Caller,
 }
 
 func (s *Service) signedIn(ctx context.Context, user coord.User) (out wire.SignedIn, err error) {
-	out.User = &user
+	out.User, out.MayMakeOrgs = &user, s.Config.SignUp == coord.SignUpOpen
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		orgs, err := tx.OrgsOf(ctx, user.ID)
 		for _, o := range orgs {
@@ -219,7 +220,7 @@ func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None)
 
 // GetSignInOptions tells the sign-in page what to offer.
 func (s *Service) GetSignInOptions(ctx context.Context, _ coord.Caller, _ wire.None) (out wire.SignInOptions, err error) {
-	out.Providers = []string{}
+	out.Providers, out.SignUp = []string{}, cmp.Or(s.Config.SignUp, coord.SignUpOff)
 	for _, p := range s.Config.OIDC {
 		out.Providers = append(out.Providers, p.Name)
 	}

@@ -65,7 +65,7 @@ func (s *Schema) tables(dialect string) ([]string, error) {
 			return nil, err
 		}
 		for _, found := range createTable.FindAllStringSubmatch(string(text), -1) {
-			if !slices.Contains(s.Fleeting, found[1]) {
+			if !slices.Contains(s.Fleeting, found[1]) && !slices.Contains(out, found[1]) { // some were made anew
 				out = append(out, found[1])
 			}
 		}

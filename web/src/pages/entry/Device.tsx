@@ -1,6 +1,6 @@
 // A person lets a command line act for them. The code is typed, never taken
 // from a link, and denying is as easy as approving.
-import { Alert, Button, TextInput } from "@mantine/core";
+import { Alert, Button, NativeSelect, TextInput } from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconDeviceLaptop, IconX } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -15,11 +15,14 @@ export function Device() {
   const me = useMe();
   const [code, setCode] = useState("");
   const [request, setRequest] = useState<DeviceRequest | null>(null);
+  const [chosen, setChosen] = useState(me.org.slug);
   const [outcome, setOutcome] = useState<"approved" | "denied" | null>(null);
+  // It may ask for one of your orgs; with several and no wish, you choose.
+  const org = me.orgs.find((o) => o.slug === (request?.org || chosen));
   const look = useAction(() => call("POST /v1/auth/device/lookup", { body: { user_code: code } }), { quietErrors: true, then: setRequest });
   const decide = useAction(
     async (how: "approve" | "deny") => {
-      await call(how === "approve" ? "POST /v1/auth/device/approve" : "POST /v1/auth/device/deny", { body: { user_code: code } });
+      await call(how === "approve" ? "POST /v1/auth/device/approve" : "POST /v1/auth/device/deny", { body: { user_code: code }, org: org?.slug });
       return how;
     },
     { quietErrors: true, stale: ["tokens"], then: (how) => setOutcome(how === "approve" ? "approved" : "denied") },
@@ -32,7 +35,7 @@ export function Device() {
           {outcome === "approved" ? <IconCheck size={26} aria-hidden /> : <IconX size={26} aria-hidden />}
           <p>
             {outcome === "approved"
-              ? `${request?.hostname} now acts for you in ${me.org.name}. You can close this page; the terminal goes on by itself.`
+              ? `${request?.hostname} now acts for you in ${org?.name}. You can close this page; the terminal goes on by itself.`
               : "The device got nothing. If you did not start this, nobody can use that code any more."}
           </p>
         </div>
@@ -42,7 +45,7 @@ export function Device() {
   return (
     <Entry
       title={request ? "Connect this device?" : "Connect a device"}
-      sub={request ? `It will act as you, ${me.user.email}, in ${me.org.name}.` : "Type the code that svc login shows in your terminal."}
+      sub={request ? `It will act as you, ${me.user.email}${org ? `, in ${org.name}` : ""}.` : "Type the code that svc login shows in your terminal."}
       foot="Only approve what you started yourself."
     >
       {error && (
@@ -86,6 +89,14 @@ export function Device() {
               The request comes from another address than yours. Deny it unless you know that machine.
             </Alert>
           )}
+          {!org && (
+            <Alert color="red" icon={<IconAlertTriangle size={16} />}>
+              It asks for the org {request.org}, which is none of yours. Deny it, and check what you typed after --org.
+            </Alert>
+          )}
+          {!request.org && me.orgs.length > 1 && (
+            <NativeSelect label="In which org" value={chosen} onChange={(e) => setChosen(e.target.value)} data={me.orgs.map((o) => ({ value: o.slug, label: o.name }))} />
+          )}
           {request.admin && (
             <Alert color="yellow" icon={<IconAlertTriangle size={16} />}>
               It asks for an administrator&apos;s rights, for 15 minutes: to invite, to set policies, to make tokens.
@@ -95,7 +106,7 @@ export function Device() {
             <Button size="sm" variant="default" onClick={() => decide.mutate("deny")} loading={decide.isPending}>
               Deny
             </Button>
-            <Button size="sm" onClick={() => decide.mutate("approve")} loading={decide.isPending}>
+            <Button size="sm" disabled={!org} onClick={() => decide.mutate("approve")} loading={decide.isPending}>
               Approve
             </Button>
           </div>

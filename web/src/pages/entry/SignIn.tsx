@@ -1,7 +1,7 @@
 import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSearchParams } from "wouter";
+import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { safeNext } from "../../lib/session";
 import { useAction } from "../../ui/action";
@@ -27,7 +27,17 @@ export function SignIn() {
     <Entry
       title="Sign in"
       sub="See what your team's agents are doing, and what is about to collide."
-      foot={options.data?.set_up ? "This server has no org yet: open the set-up link that it printed when it started." : "No account yet? Ask an owner or admin of your org for an invite."}
+      foot={
+        <>
+          {options.data?.set_up ? "This server has no org yet: open the set-up link that it printed when it started." : "No account yet? Ask an owner or admin of your org for an invite."}
+          {options.data?.sign_up === "open" && (
+            <>
+              {" "}
+              Or <Link href="/sign-up">make an org of your own</Link>.
+            </>
+          )}
+        </>
+      }
     >
       <form
         className="stack"

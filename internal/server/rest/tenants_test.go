@@ -1,0 +1,177 @@
+package rest_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// marks fills two orgs with records of every kind and returns what only the
+// first has: its ids, names and addresses.
+func marks(t *testing.T, w *daemontest.World, theirs, ours *daemontest.Org) (out []string) {
+	t.Helper()
+	for _, route := range []string{"GET /v1/intents/{ref}", "GET /v1/conflicts/{ref}", "GET /v1/projects/{id}", "GET /v1/sessions/{id}",
+		"POST /v1/invites/{id}/resend", "DELETE /v1/tokens/{id}", "GET /v1/repos/{repo}", "GET /v1/conversations/{id}",
+		"POST /v1/questions/{id}/answers", "POST /v1/messages/{id}/ack", "DELETE /v1/github/app/{id}", "PATCH /v1/webhooks/{id}"} {
+		for _, o := range []*daemontest.Org{theirs, ours} {
+			if make := objects[route]; make != nil {
+				make(t, w, o)
+			}
+		}
+	}
+	of := func(o *daemontest.Org) map[string]bool {
+		found := map[string]bool{}
+		ctx := context.Background()
+		err := w.Store.Read(ctx, func(tx *store.Tx) error {
+			return tx.ExportOrg(ctx, o.ID, func(row store.Exported) error {
+				for _, v := range row.Row {
+					text := fmt.Sprint(v)
+					if shape.IsUUID(text) || strings.Contains(text, "@example.com") || strings.HasPrefix(text, "acme/repo-") {
+						found[text] = true
+					}
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	own := of(ours)
+	for mark := range of(theirs) {
+		if !own[mark] {
+			out = append(out, mark)
+		}
+	}
+	if len(out) < 40 {
+		t.Fatalf("only %d marks of another org: %q", len(out), out)
+	}
+	return out
+}
+
+// shows fails if an answer to somebody who acts in ours holds a mark of theirs.
+func (x *walker) shows(what string, answer []byte) {
+	x.Helper()
+	if x.op.Door == api.SignedIn { // who somebody is, in all their orgs
+		return
+	}
+	text := string(answer) + " "
+	for _, mark := range x.foreigners {
+		at := strings.Index(text, mark)
+		if at >= 0 && !unicode.IsDigit(rune(text[at+len(mark)])) { // repo-1 is not repo-12
+			x.Errorf("%s shows %s of another org: %s", what, mark, text[max(0, at-200):min(len(text), at+200)])
+			return
+		}
+	}
+}
+
+// A token of a person who is in two orgs sees one: whatever a tool is asked
+// about, and whatever a stream tells.
+func TestToolsAndStreamsShowOneOrg(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.StartWith(t, daemon.Config{Database: dsn, SignUp: "invite"})
+		x := walker{T: t, w: w, ours: w.SignedUp("Ours"), theirs: w.SignedUp("Theirs"), schemas: api.New(nil)}
+		x.numberApart()
+		both := w.Joins(x.theirs, w.Cookie(x.theirs.Users[coord.Owner]), "owner-ours", coord.Owner)
+		stream := bufio.NewReader(w.Open(daemontest.Request{Method: "GET", Path: "/v1/stream", Token: x.ours.Owner()}))
+		cookies := bufio.NewReader(w.Open(daemontest.Request{Method: "GET", Path: "/v1/stream", Cookie: w.Cookie(both), Org: x.ours.Slug}))
+		x.foreigners = marks(t, w, x.theirs, x.ours)
+		own := repo(w, x.ours)
+		session := sessionIn(w, x.ours, own)
+		declare(w, x.theirs, coord.Owner, repo(w, x.theirs))
+		last, _ := declare(w, x.ours, coord.Owner, own)
+		for _, s := range []*bufio.Reader{stream, cookies} {
+			x.readsTo(s, fmt.Sprintf("%q", coord.IntentRef(last)))
+		}
+		tried := 0
+		for _, op := range api.Table {
+			if op.Tool != "" && op.Tool != "wait_for" { // which answers when something happens
+				x.op = op
+				tried += x.asks(session)
+			}
+		}
+		if tried < 300 {
+			t.Errorf("only %d questions were asked", tried)
+		}
+	})
+}
+
+// readsTo reads a stream until it tells of something.
+func (x *walker) readsTo(s *bufio.Reader, last string) {
+	x.Helper()
+	for {
+		line, err := s.ReadString('\n')
+		if err != nil {
+			x.Fatal(err)
+		}
+		x.shows("a stream", []byte(line))
+		if strings.Contains(line, last) {
+			return
+		}
+	}
+}
+
+// asks calls a tool about records of theirs, one argument at a time, and returns
+// how often.
+func (x *walker) asks(session string) (tried int) {
+	x.Helper()
+	in := x.schemas.Inputs(x.op).All
+	base, _ := plain(x.schemas.Schemas.Example(in)).(map[string]any)
+	call := func(args map[string]any) string {
+		tried++
+		body := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": x.op.Tool, "arguments": args}}
+		return string(x.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: x.ours.Owner(), Body: body,
+			Header: map[string]string{"Accept": "application/json, text/event-stream", "X-Svc-Session": session}}, nil).Body)
+	}
+	x.shows(x.op.Tool, []byte(call(base)))
+	for name, p := range in.Properties {
+		if p = x.schemas.Schemas.Resolve(p); p.Type != "string" || len(p.Enum) > 0 {
+			continue
+		}
+		for _, mark := range x.theirMarks() {
+			args := map[string]any{}
+			for k, v := range base {
+				args[k] = v
+			}
+			args[name] = mark
+			answer := call(args)
+			for _, part := range []string{mark, strings.TrimPrefix(mark, "user:"), strings.TrimPrefix(mark, "intent:")} {
+				answer = strings.ReplaceAll(answer, part, "") // what was asked may be said back
+			}
+			x.shows(fmt.Sprintf("%s with %s %q", x.op.Tool, name, mark), []byte(answer))
+		}
+	}
+	return tried
+}
+
+// theirMarks are a few of each kind, as tools take them.
+func (x *walker) theirMarks() (out []string) {
+	kinds := map[string]int{}
+	slices.Sort(x.foreigners)
+	for _, mark := range x.foreigners {
+		kind := "name"
+		switch {
+		case shape.IsUUID(mark):
+			kind = "id"
+		case strings.Contains(mark, "@"):
+			kind, mark = "person", "user:"+mark
+		}
+		if kinds[kind]++; kinds[kind] <= 6 || kind == "id" && kinds[kind]%10 == 0 {
+			out = append(out, mark)
+		}
+	}
+	return append(out, "intent:INT-5001", "INT-5001", "CON-5001")
+}
