@@ -156,6 +156,7 @@ chaos: build ## svcd, three replicas and PostgreSQL broken under load: nothing a
 	.ci/needs
 	go build -tags netgo,osusergo,trusting -o bin/svcd-trusting ./cmd/svcd
 	go build -o bin/chaos ./internal/tools/chaos
+	go test ./internal/tools/sim -run Histories -seeds 1000 -operations 1000 -timeout 6h
 	bin/chaos kills frozen faults
 	go run ./internal/tools/pgrun -- go test ./internal/server/edge -run Histories -decisions 100000 -timeout 2h
 	go test ./internal/e2e -run KilledAndFrozen -decisions 10000 -timeout 2h

@@ -61,6 +61,7 @@ type Config struct {
 	Clock   func() time.Time // nil for the real one
 	Limits  *api.Limits      // how much is taken on at once; nil for what is usual
 	Leases  *leases.Times    // nil for the usual
+	Listen  net.Listener     // instead of Addr, where a test is the network; nil for that
 
 	local *local // nil unless it serves one person
 }

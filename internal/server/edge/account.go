@@ -60,7 +60,7 @@ func (e *Edge) account(server, authorization string) (*account, error) {
 	defer e.mu.Unlock()
 	a := e.accounts[name]
 	if a == nil {
-		a = &account{edge: e, name: name, server: u, token: token, follows: map[string]*follow{}, memory: newMemory(), http: newClient()}
+		a = &account{edge: e, name: name, server: u, token: token, follows: map[string]*follow{}, memory: newMemory(), http: newClient(e.Dial)}
 		if a.spool, err = openSpool(filepath.Join(e.Dir, name), a.report); err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -47,10 +48,15 @@ type Options struct {
 	Quiet  time.Duration        // after how long without a hook a lease is given back; 0 for the usual
 	Wall   func() time.Time     // the clock on the wall, which may jump; nil for the real one
 	Boot   func() time.Duration // counts on while the machine sleeps; nil for the real one
+	Dial   Dial                 // how servers are reached; nil for the network
+	Jitter func() time.Duration // by which a question is put off beyond its pause; nil for chance
 	// Careless decides whatever the lease says, so that a test can show that
 	// leases are needed.
 	Careless bool
 }
+
+// Dial connects to an address, as net.Dialer does.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // An Edge answers for the servers that its person is logged in to.
 type Edge struct {
@@ -79,7 +85,13 @@ func New(opt Options) *Edge {
 	if opt.Boot == nil {
 		opt.Boot = sinceBoot
 	}
-	e := &Edge{Options: opt, open: newClient(), accounts: map[string]*account{}}
+	if opt.Jitter == nil {
+		opt.Jitter = func() time.Duration { return rand.N(50 * time.Millisecond) }
+	}
+	if opt.Dial == nil {
+		opt.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
+	}
+	e := &Edge{Options: opt, open: newClient(opt.Dial), accounts: map[string]*account{}}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -93,11 +105,11 @@ func (e *Edge) Close() {
 // transport is of one connection that is kept: HTTP_PROXY, HTTPS_PROXY, the
 // person's own certificate and the system's authorities hold, and a silent line
 // is noticed.
-func transport() *http.Transport {
+func transport(dial Dial) *http.Transport {
 	return &http.Transport{
 		TLSClientConfig:     &tls.Config{GetClientCertificate: ownCertificate, MinVersion: tls.VersionTLS12},
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		DialContext:         dial,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 16,
 		IdleConnTimeout:     10 * time.Minute,
@@ -117,8 +129,11 @@ func ownCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	return &pair, err
 }
 
-func newClient() *http.Client {
-	return &http.Client{Transport: transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func newClient(dial Dial) *http.Client {
+	return &http.Client{
+		Transport:     transport(dial),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // ServeHTTP answers whoever has the key: hooks here, all else by the server.
@@ -248,7 +263,7 @@ func (a *account) lost(err error) {
 	if a.failed++; a.failed >= 3 {
 		a.failed = 0
 		old := a.http.Transport.(*http.Transport)
-		a.http = newClient()
+		a.http = newClient(a.edge.Dial)
 		old.CloseIdleConnections()
 	}
 }

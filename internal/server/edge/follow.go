@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -106,7 +105,7 @@ func (f *follow) run(ctx context.Context) {
 			f.forget() // the server refuses: no token, no member, no such repository
 			pause = unknownFor
 		default:
-			pause = min(2*pause+50*time.Millisecond, 2*time.Second) + time.Duration(rand.Int64N(int64(50*time.Millisecond)))
+			pause = min(2*pause+50*time.Millisecond, 2*time.Second) + f.account.edge.Jitter()
 		}
 	}
 	f.release()

@@ -9,11 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svc-hq/svc/internal/history"
 	"github.com/svc-hq/svc/internal/tools/drill"
 )
-
-// A write is something that was acknowledged.
-type write struct{ kind, name string }
 
 // A world is the service under load, and what it acknowledged.
 type world struct {
@@ -24,20 +22,17 @@ type world struct {
 	unsure  atomic.Int64  // questions answered with "nobody looked"
 	silent  atomic.Int64  // questions without an answer
 
-	mu      sync.Mutex
-	model   []write
-	paths   []string // that are claimed and stay so
-	lost    int      // writes that were never answered: they may have happened or not
-	refused map[int]int
-	stale   []string
-	odd     []string
+	book history.Book // what was acknowledged, and the rules
+
+	mu    sync.Mutex
+	paths []string // that are claimed and stay so
 }
 
 const repo = "acme/api"
 
 // settle makes the repo, and the askers' sessions known everywhere.
 func (w *world) settle(ctx context.Context, tokens []string, agents int) error {
-	w.writer, w.asker, w.refused = drill.NewClient(tokens[0], 10*time.Second), drill.NewClient(tokens[1], 10*time.Second), map[int]int{}
+	w.writer, w.asker = drill.NewClient(tokens[0], 10*time.Second), drill.NewClient(tokens[1], 10*time.Second)
 	if err := w.writer.Call(ctx, w.servers[0], "POST", "/v1/repos", map[string]any{"full_name": repo, "provider": "github"}, nil); err != nil {
 		return err
 	}
@@ -67,12 +62,12 @@ func (w *world) agents(ctx context.Context, n int) *sync.WaitGroup {
 // turn writes once and notes what was acknowledged.
 func (w *world) turn(ctx context.Context, who, turn int) {
 	there := w.servers[rand.IntN(len(w.servers))]
-	it := write{"intent", fmt.Sprintf("task %d of agent %d", turn, who)}
+	it := history.Write{Kind: history.Intent, Name: fmt.Sprintf("task %d of agent %d", turn, who)}
 	file := fmt.Sprintf("src/a%d/f%d.go", who, turn)
-	path, body := "/v1/intents", map[string]any{"title": it.name, "repo": repo, "branch": fmt.Sprintf("a%d-%d", who, turn),
+	path, body := "/v1/intents", map[string]any{"title": it.Name, "repo": repo, "branch": fmt.Sprintf("a%d-%d", who, turn),
 		"mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}
 	if turn%4 == 3 {
-		it.kind, path, body = "message", "/v1/messages", map[string]any{"to": "channel:" + repo, "body": it.name}
+		it.Kind, path, body = history.Message, "/v1/messages", map[string]any{"to": "channel:" + repo, "body": it.Name}
 	}
 	// What was begun is finished: one that is broken off tells nothing.
 	ctx = context.WithoutCancel(ctx)
@@ -82,7 +77,8 @@ func (w *world) turn(ctx context.Context, who, turn int) {
 	switch {
 	case err != nil:
 		time.Sleep(10 * time.Millisecond)
-	case it.kind == "intent":
+	case it.Kind == history.Intent:
+		w.book.Claimed(file)
 		w.question(ctx, there, who, file)
 		if turn%40 == 0 { // for the comparison in the end
 			w.mu.Lock()
@@ -90,24 +86,20 @@ func (w *world) turn(ctx context.Context, who, turn int) {
 			w.mu.Unlock()
 			return
 		}
+		w.book.Free(file)
 		err := w.writer.Call(ctx, there, "POST", "/v1/intents/"+made.Intent.Ref+"/close", map[string]any{"outcome": "abandoned"}, nil)
-		w.note(write{"end", it.name}, err)
+		w.note(history.Write{Kind: history.End, Name: it.Name}, err)
 	}
 }
 
-func (w *world) note(it write, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w *world) note(it history.Write, err error) {
 	switch a, ok := err.(drill.Answered); {
 	case err == nil:
-		w.model = append(w.model, it)
+		w.book.Acknowledged(it.Kind, it.Name)
 	case ok: // too many messages, or not now
-		w.refused[a.Status]++
-		if a.Status == 500 || a.Status == 503 && a.RetryAfter == "" {
-			w.odd = append(w.odd, "a write was answered "+a.Error())
-		}
+		w.book.Refused(a.Status, a.RetryAfter, a.Error())
 	default:
-		w.lost++
+		w.book.Lost()
 	}
 }
 
@@ -117,13 +109,12 @@ func (w *world) question(ctx context.Context, claimed *drill.Server, who int, fi
 	for here == claimed && len(w.servers) > 1 {
 		here = w.servers[rand.IntN(len(w.servers))]
 	}
+	q := w.book.Ask(file)
 	reply, err := w.ask(ctx, here, who, file)
 	if err != nil {
 		w.silent.Add(1)
 		if a, ok := err.(drill.Answered); ok && a.Status != 503 {
-			w.mu.Lock()
-			w.odd = append(w.odd, "a question was answered "+a.Error())
-			w.mu.Unlock()
+			w.book.Wrong("a question was answered %v", a)
 		}
 		return
 	}
@@ -133,9 +124,7 @@ func (w *world) question(ctx context.Context, claimed *drill.Server, who int, fi
 	case reply.unsure():
 		w.unsure.Add(1)
 	default:
-		w.mu.Lock()
-		w.stale = append(w.stale, file+" on "+here.Name)
-		w.mu.Unlock()
+		q.Allowed(here.Name)
 	}
 }
 
@@ -171,18 +160,11 @@ func (w *world) ask(ctx context.Context, at *drill.Server, who int, file string)
 // listen follows the event stream, now here and now there, and resumes where it
 // was. It returns how many events it heard and what was wrong with their order.
 func (w *world) listen(ctx context.Context) (heard int, err error) {
-	last := 0
+	var ear history.Ear
 	for ctx.Err() == nil && err == nil {
 		at := w.servers[rand.IntN(len(w.servers))]
-		err = w.writer.Follow(ctx, at, last, func(id int, _ string) error {
-			if last > 0 && id != last+1 {
-				return fmt.Errorf("a stream told of event %d after %d", id, last)
-			}
-			last = id
-			heard++
-			return nil
-		})
+		err = w.writer.Follow(ctx, at, ear.Last, func(id int, _ string) error { return ear.Hear(id) })
 		time.Sleep(20 * time.Millisecond)
 	}
-	return heard, err
+	return ear.Heard, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/history"
 	"github.com/svc-hq/svc/internal/tools/drill"
 )
 
@@ -153,7 +154,7 @@ func faultScene(ctx context.Context, dir string, o options) error {
 		fmt.Println("  without a full disk: mounting a small one takes root")
 	}
 	if o.control {
-		c.model = append(c.model, write{"intent", "that was never sent"})
+		c.book.Acknowledged(history.Intent, "that was never sent")
 	}
 	kinds := c.faults()
 	turn := 0

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/svc-hq/svc/internal/history"
 	"github.com/svc-hq/svc/internal/tools/drill"
 )
 
@@ -62,7 +63,7 @@ func killScene(ctx context.Context, dir string, o options) error {
 	stop()
 	work.Wait()
 	if o.control {
-		w.model[0].name += " that was never sent"
+		w.book.Acknowledged(history.Intent, "that was never sent")
 	}
 	return w.check(ctx, fmt.Sprintf("%d kills of svcd on SQLite", o.kills))
 }
@@ -154,9 +155,9 @@ func fullScene(ctx context.Context, dir string, o options) error {
 	stop()
 	work.Wait()
 	if o.control {
-		w.model[0].name += " that was never sent"
+		w.book.Acknowledged(history.Intent, "that was never sent")
 	}
-	if w.refused[503] == 0 {
+	if w.book.Tally().Refused[503] == 0 {
 		return errors.New("no write was refused while the disk was full: this shows nothing")
 	}
 	return w.check(ctx, fmt.Sprintf("%d times a full disk under svcd on SQLite", times))

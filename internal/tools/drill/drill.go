@@ -249,5 +249,21 @@ func Pages[T any](ctx context.Context, c *Client, at *Server, path, parameter st
 	}
 }
 
+// Said reads what was said in the channels that a client sees.
+func Said(ctx context.Context, c *Client, at *Server) (out []string, err error) {
+	rooms, err := All[struct{ ID, Kind string }](ctx, c, at, "/v1/conversations?limit=100")
+	for _, r := range rooms {
+		if err != nil || r.Kind != "channel" {
+			continue
+		}
+		var said []struct{ Body string }
+		said, err = Pages[struct{ Body string }](ctx, c, at, "/v1/conversations/"+r.ID+"/messages?limit=100", "before")
+		for _, m := range said {
+			out = append(out, m.Body)
+		}
+	}
+	return out, err
+}
+
 // Args say where the server's database is.
 func (s *Server) Args() []string { return s.args }
