@@ -7,9 +7,9 @@ import (
 	"github.com/svc-hq/svc/internal/server/ops/money"
 )
 
-// maxHook is how large a webhook may be. Hosts send up to 25 MB for pushes of
-// thousands of commits, which nobody needs to hear of in full.
-const maxHook = 8 << 20
+// maxHook is how large a webhook may be: GitHub sends up to 25 MB, for pushes of
+// thousands of commits, and what it would send above that it does not send.
+const maxHook = 25 << 20
 
 // payments are what an org pays for. Stripe's webhooks come through a public
 // door: their signature tells who sent them.

@@ -100,7 +100,10 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", cfg.Addr)
+	l, err := cfg.Listen, error(nil)
+	if l == nil {
+		l, err = net.Listen("tcp", cfg.Addr)
+	}
 	if err != nil {
 		st.Close()
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr, such as 127.0.0.1:7781", cfg.Addr, err)
@@ -176,9 +179,12 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		d.Ops.Ground.Leases.Times = *d.cfg.Leases
 	}
 	a := api.New(d.Ops)
+	files := openFiles()
+	limits := api.DefaultLimits()
 	if d.cfg.Limits != nil {
-		a.Limit(*d.cfg.Limits)
+		limits = *d.cfg.Limits
 	}
+	a.Limit(leaveRoom(limits, files))
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
 	r.Draining, r.TrustProxy, r.KeepStreams = d.draining, d.cfg.TrustProxy, d.cfg.local != nil
 	d.rest = r
@@ -207,6 +213,8 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		MaxHeaderBytes:    maxHeaderSize,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
+	door := doorman{server: d.http, most: int64(max(leastStays, (files-ownFiles)/2))}
+	d.http.ConnState = door.watch
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
 	if d.trace != nil {

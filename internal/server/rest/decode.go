@@ -35,7 +35,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 		how = shape.Lenient
 	}
 	if raw, ok := in.(rawReader); ok {
-		body, err := readLimited(w, r, op)
+		body, err := readRaw(w, r, op)
 		if err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ const firstStep = 16 << 10
 
 // readLimited reads a body of at most as many bytes as the row allows.
 func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
-	if r.Header.Get("Content-Encoding") != "" {
-		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as it is, without Content-Encoding")
+	if err := plainBody(r); err != nil {
+		return nil, err
 	}
 	limit := op.MaxBody
 	if limit == 0 {
@@ -176,16 +176,29 @@ func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, err
 	} else {
 		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	}
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, problem.Newf(problem.TooLarge, "the body may have at most %d bytes", limit)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problem.Newf(problem.RequestTimeout, "the body came too slowly")
-	case err != nil:
-		return nil, problem.Newf(problem.BadRequest, "the body broke off")
+	if err != nil {
+		return nil, unread(err, limit)
 	}
 	return text, nil
+}
+
+// plainBody refuses a body that is packed.
+func plainBody(r *http.Request) error {
+	if r.Header.Get("Content-Encoding") != "" {
+		return problem.Newf(problem.UnsupportedMedia, "send the body as it is, without Content-Encoding")
+	}
+	return nil
+}
+
+// unread says why a body could not be read.
+func unread(err error, limit int64) error {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return problem.Newf(problem.TooLarge, "the body may have at most %d bytes", limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return problem.Newf(problem.RequestTimeout, "the body came too slowly")
+	}
+	return problem.Newf(problem.BadRequest, "the body broke off")
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {

@@ -47,6 +47,9 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 			return b
 		})
 		if b.err != nil {
+			if errors.Is(b.err, api.ErrBusy) {
+				w.Header().Set("Connection", "close") // a connection that waits to be tried again takes as much room as a stream
+			}
 			s.writeProblem(w, r, b.err)
 			return
 		}

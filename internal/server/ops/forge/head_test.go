@@ -1,6 +1,7 @@
 package forge_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,35 @@ func TestTheNextPushTellsOfOneThatWasMissed(t *testing.T) {
 		if got := x.tell(x.gh.push("main", "m3", "m4", "other.go")); got.Status != "ignored" {
 			t.Errorf("the next in order = %+v", got)
 		}
+	})
+}
+
+// A push of thousands of commits is a webhook of as much as GitHub sends. One
+// that is larger still is none of GitHub's.
+func TestAPushMayBeLarge(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		bob, theirs := x.works(x.Bob, "bobs", "a.go")
+		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
+		x.pushedLines()
+		x.gh.set(func() { x.gh.head, x.gh.between = "m1", []string{"m1"} })
+		pushed := func(megabytes int) delivery {
+			paths := []string{"a.go"}
+			for i := range megabytes << 10 {
+				paths = append(paths, fmt.Sprintf("generated/%0*d.txt", 1<<10-20, i)) // a kilobyte each
+			}
+			return x.gh.push("main", "m0", "m1", paths...)
+		}
+		x.W.Must(413, x.gh.request(pushed(26)), nil)
+		forged := pushed(9)
+		forged.header = map[string]string{"X-Hub-Signature-256": signature("another", forged.body)}
+		for range 3 { // more than are looked at at a time
+			x.W.Must(403, x.gh.request(forged), nil)
+		}
+		if got := x.tell(pushed(24)); got.Status != "done" {
+			t.Errorf("a push of 24 MB = %+v", got)
+		}
+		await.True(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Somebody merged a change of a.go") })
+		x.wantRebase(theirs.Ref, "Somebody merged", 1)
 	})
 }
 
