@@ -93,3 +93,29 @@ test("what matters asks for a fresh proof, and then goes on", async () => {
   await said(page, "takes no code any more");
   await page.getByRole("button", { name: "Set up an authenticator app" }).waitFor();
 });
+
+test("an org that demands a second factor lets people set one up, and then in", async () => {
+  const ana = await world.page("ana", "/settings/members");
+  const rule = ana.getByLabel("Everybody needs a second factor");
+  await rule.click({ force: true });
+  await said(ana, "second factor yourself");
+  const begun = await world.clients.ana.post("/v1/auth/totp");
+  [secret, used] = [begun.secret, 0];
+  await world.clients.ana.post("/v1/auth/totp/confirm", { code: code() });
+  await ana.reload();
+  await rule.click({ force: true });
+  await said(ana, "rules for signing in have changed");
+
+  const ben = new Client(world.url, { org: "northwind" });
+  await ben.post("/v1/auth/sign-in", { email, password });
+  const page = await world.pageOf(await world.profile(ben));
+  await page.goto(world.url + "/conflicts");
+  await page.getByText("want a second factor of everybody").waitFor();
+  await page.getByRole("button", { name: "Set up an authenticator app" }).click();
+  secret = (await dialog(page).locator("code").textContent()).trim();
+  used = 0;
+  await dialog(page).getByRole("textbox", { name: "Code" }).fill(code());
+  await dialog(page).getByRole("button", { name: "Turn it on" }).click();
+  await dialog(page).getByRole("button", { name: "I have them" }).click();
+  await page.getByRole("heading", { name: "Conflicts" }).waitFor();
+});

@@ -139,6 +139,37 @@ type Org struct {
 	DataMode  DataMode `json:"data_mode"`
 	Plan      string   `json:"-"`
 	CreatedAt Time     `json:"-"`
+	SignInRules
+}
+
+// SignInRules are what an org wants of those who come in by the dashboard.
+type SignInRules struct {
+	RequireSecondFactor bool `json:"require_second_factor" doc:"Who has no second factor can only set one up"`
+	PasswordsOff        bool `json:"passwords_off" doc:"A password opens nothing here, with or without a second factor"`
+}
+
+// A SignInLack is what somebody who is signed in lacks for an org.
+type SignInLack string
+
+const (
+	LacksNothing SignInLack = ""
+	LacksFactor  SignInLack = "enrol"         // they have no second factor
+	LacksProof   SignInLack = "prove"         // they have one, and have not shown it
+	LacksMethod  SignInLack = "other_sign_in" // they came by a password
+)
+
+// Lack returns what a sign-in lacks: how it was, whether with a second factor,
+// and whether the account has one. What a provider asks is the provider's to say.
+func (r SignInRules) Lack(by SignInMethod, second, has bool) SignInLack {
+	switch {
+	case r.PasswordsOff && by == ByPassword:
+		return LacksMethod
+	case !r.RequireSecondFactor || second || by == ByOpenID:
+		return LacksNothing
+	case has:
+		return LacksProof
+	}
+	return LacksFactor
 }
 
 // A Membership is a user's place in an org.
@@ -249,7 +280,11 @@ type Caller struct {
 	Believed   bool   // the database did not say in time whose the token is; it was good of late
 	CookieID   string // the dashboard session, if any
 	ProvedAt   Time   // when its person last proved who they are
-	Address    string // where the request came from
+	SignedInBy SignInMethod
+	Second     bool       // they showed a second factor
+	HasSecond  bool       // they have one
+	Lacks      SignInLack // what their sign-in lacks for the org
+	Address    string     // where the request came from
 	UserAgent  string
 }
 

@@ -19,7 +19,7 @@ func Tag(parts ...any) string {
 }
 
 // Tag names this version of an org's settings.
-func (o Org) Tag() string { return Tag(o.ID, o.DataMode) }
+func (o Org) Tag() string { return Tag(o.ID, o.DataMode, o.SignInRules) }
 
 // Tag names this version of an intent.
 func (i Intent) Tag() string {

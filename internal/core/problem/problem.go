@@ -29,6 +29,7 @@ const (
 	Forbidden           Kind = "forbidden"
 	AccessDenied        Kind = "access_denied"
 	ProofNeeded         Kind = "proof_needed"
+	SignInRules         Kind = "sign_in_rules"
 	NotFound            Kind = "not-found"
 	MethodNotAllowed    Kind = "method-not-allowed"
 	RequestTimeout      Kind = "request-timeout"
@@ -65,6 +66,7 @@ var kinds = map[Kind]kindInfo{
 	Forbidden:            {403, "Not allowed"},
 	AccessDenied:         {403, "Request denied"},
 	ProofNeeded:          {403, "Prove again who you are"},
+	SignInRules:          {403, "The org wants another sign-in"},
 	NotFound:             {404, "Not found"},
 	MethodNotAllowed:     {405, "Method not allowed"},
 	RequestTimeout:       {408, "Request took too long"},

@@ -50,3 +50,9 @@ type Prove struct {
 	Code     string `json:"code,omitempty" maxLength:"40" doc:"Of the app, or a recovery code, where there is a second factor"`
 	Password string `json:"password,omitempty" maxLength:"1024" doc:"Where there is none"`
 }
+
+// SetSignInRules changes what an org wants of those who sign in.
+type SetSignInRules struct {
+	RequireSecondFactor bool `json:"require_second_factor"`
+	PasswordsOff        bool `json:"passwords_off"`
+}

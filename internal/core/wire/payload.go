@@ -310,6 +310,8 @@ type OrgPayload struct {
 	DataMode          coord.DataMode `json:"data_mode"`
 	PreviousDataMode  coord.DataMode `json:"previous_data_mode"`
 	ClearedSignatures int            `json:"cleared_signatures" doc:"Texts of code that were removed"`
+	// Of the rules for signing in, where those changed.
+	SignIn *coord.SignInRules `json:"sign_in,omitempty"`
 }
 
 // A WebhookCreatedPayload is of a new endpoint.

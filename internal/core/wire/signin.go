@@ -11,7 +11,8 @@ type SignIn struct {
 // An OrgPlace is an org as one of its members sees it.
 type OrgPlace struct {
 	coord.Org
-	Role coord.Role `json:"role"`
+	Role  coord.Role       `json:"role"`
+	Lacks coord.SignInLack `json:"lacks,omitempty" enum:"enrol,prove,other_sign_in" doc:"What this sign-in lacks to come in: a second factor (enrol or prove), or not being by a password"`
 }
 
 // A SignedIn is a dashboard session. The cookie travels beside it.

@@ -172,6 +172,8 @@ func Check(op Op, who coord.Caller) error {
 		return problem.Newf(problem.Forbidden, "this is for people signed in to the dashboard")
 	case op.Door == SignedIn:
 		return nil
+	case who.Lacks != coord.LacksNothing:
+		return problem.Newf(problem.SignInRules, "%s", lacking[who.Lacks])
 	case who.OrgID == "":
 		return problem.Newf(problem.BadRequest, "say in which org you act with the header X-Svc-Org")
 	case op.Personal && !who.Personal():
@@ -182,6 +184,13 @@ func Check(op Op, who coord.Caller) error {
 		return problem.Newf(problem.Forbidden, "this needs the role %s", list(op.Roles, ", "))
 	}
 	return nil
+}
+
+// lacking says what to do about what a sign-in lacks.
+var lacking = map[coord.SignInLack]string{
+	coord.LacksFactor: "this org wants a second factor, and you have none; set one up in the dashboard",
+	coord.LacksProof:  "this org wants your second factor; show it in the dashboard (POST /v1/auth/prove)",
+	coord.LacksMethod: "this org takes no passwords; sign out and sign in another way",
 }
 
 // serviceAsAdmin lets a service token use admin operations that are not

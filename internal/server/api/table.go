@@ -5,6 +5,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/money"
 	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/ops/people"
@@ -22,6 +23,24 @@ var (
 func scope(s ...coord.Scope) []coord.Scope { return s }
 
 func emits(types ...coord.EventType) []coord.EventType { return types }
+
+// asAdmin is for what takes one if it makes somebody an owner or an admin.
+func asAdmin(in any) bool {
+	switch in := in.(type) {
+	case *wire.AddMember:
+		return in.Role.IsAdmin()
+	case *wire.CreateInvite:
+		return in.Role.IsAdmin()
+	}
+	return true
+}
+
+// wide is for a token that may do more than those of svc login.
+func wide(in any) bool {
+	usual := coord.DeviceScopes()
+	t, is := in.(*wire.CreateToken)
+	return !is || slices.ContainsFunc(t.Scopes, func(s coord.Scope) bool { return !slices.Contains(usual, s) })
+}
 
 // always is for what takes a fresh proof whatever the input.
 func always(any) bool { return true }
@@ -46,6 +65,8 @@ var accounts = []Op{
 		Problems: fails(problem.Outdated),
 		Run:      run((*people.Service).PatchOrg),
 	},
+	{Route: "PUT /v1/org/sign-in", Summary: "Say what the org wants of those who sign in", Door: CookieOnly, Roles: owners, Fresh: always,
+		Success: 200, Events: emits(coord.EventOrgUpdated), Problems: fails(taken), Run: run((*people.Service).SetSignInRules)},
 	{
 		Route:   "GET /v1/usage",
 		Summary: "How much of the plan is used this month; per developer for admins",
@@ -66,6 +87,7 @@ var accounts = []Op{
 		Scopes:   scope(coord.ScopeMembersWrite),
 		Roles:    admins,
 		Who:      "only owners add owners or admins",
+		Fresh:    asAdmin,
 		Success:  201,
 		Events:   emits(coord.EventMemberAdded),
 		Problems: fails(taken),
@@ -78,6 +100,7 @@ var accounts = []Op{
 		Personal: true,
 		Roles:    admins,
 		Who:      "only owners touch owners and admins",
+		Fresh:    always,
 		Success:  200,
 		Events:   emits(coord.EventMemberUpdated),
 		Problems: fails(missing, taken),
@@ -97,6 +120,7 @@ var accounts = []Op{
 	},
 	{
 		Route:    "POST /v1/members/{userId}/unbind",
+		Fresh:    always,
 		Summary:  "Take a member's account from its OpenID sign-ins; the next one with the verified address has it",
 		Scopes:   scope(coord.ScopeMembersWrite),
 		Personal: true,
@@ -108,6 +132,7 @@ var accounts = []Op{
 	},
 	{
 		Route:    "POST /v1/members/{userId}/erase",
+		Fresh:    always,
 		Summary:  "Erase a person for good: name, address, sign-ins and all that they wrote; figures and the audit log stay",
 		Scopes:   scope(coord.ScopeMembersWrite),
 		Personal: true,
@@ -127,7 +152,7 @@ var accounts = []Op{
 		Success: 200,
 		Run:     run((*people.Service).ListInvites),
 	},
-	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
+	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins, Fresh: asAdmin,
 		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*people.Service).CreateInvite)},
 	{Route: "POST /v1/invites/{id}/resend", Summary: "Give an invite a new link, and mail it again", Scopes: scope(coord.ScopeMembersWrite),
 		Roles: admins, Success: 200, Events: emits(coord.EventInviteCreated), Problems: fails(missing),
@@ -141,7 +166,7 @@ var accounts = []Op{
 		Success:  200,
 		Run:      run((*people.Service).ListTokens),
 	},
-	{Route: "POST /v1/tokens", Summary: "Make a token", Scopes: scope(coord.ScopeTokensWrite), Personal: true, Roles: admins,
+	{Route: "POST /v1/tokens", Summary: "Make a token", Scopes: scope(coord.ScopeTokensWrite), Personal: true, Roles: admins, Fresh: wide,
 		Success: 201, Events: emits(coord.EventTokenCreated), Problems: fails(missing), Run: run((*people.Service).CreateToken)},
 	{Route: "DELETE /v1/tokens/{id}", Summary: "Revoke a token", Who: "token-owner|admin",
 		Success: 204, Events: emits(coord.EventTokenRevoked), Problems: fails(missing), Run: run((*people.Service).RevokeToken)},

@@ -166,6 +166,7 @@ var conflicts = []Op{
 		Agent:    PersonOnly,
 		Page:     "/conflicts/{ref}",
 		Instead:  "an agent asks with the action request_override",
+		Fresh:    always,
 		Success:  200,
 		Events:   append(emits(coord.EventConflictOverridden, coord.EventMessageSent), intentEvents...),
 		Problems: fails(missing, taken),

@@ -290,6 +290,7 @@ func (a *Authenticator) byCookie(ctx context.Context, r *http.Request, secret st
 			return errSignedOut
 		}
 		c.CookieID, c.UserID, c.Email, c.Name, c.ProvedAt = w.ID, u.ID, u.Email, u.Name, w.ProvedAt
+		c.SignedInBy, c.Second, c.HasSecond = w.Method, w.Second, u.Second
 		if !u.HasWayIn() && !u.Second { // they came by a link or a folder, and have nothing to prove it with
 			c.ProvedAt = tx.Now
 		}
@@ -320,6 +321,7 @@ func (a *Authenticator) chooseOrg(ctx context.Context, tx *store.Tx, slug string
 	for _, o := range orgs {
 		if o.Slug == slug || slug == "" && len(orgs) == 1 {
 			c.OrgID, c.OrgSlug, c.DataMode, c.Role = o.ID, o.Slug, o.DataMode, o.Role
+			c.Lacks = o.Lack(c.SignedInBy, c.Second, c.HasSecond)
 			return nil
 		}
 	}

@@ -34,6 +34,7 @@ type walker struct {
 	ours    *daemontest.Org
 	theirs  *daemontest.Org
 	cookie  string // of our owner
+	old     string // of another one, who proved long ago who they are
 	doc     *document
 	schemas *api.API
 	op      api.Op
@@ -53,6 +54,13 @@ func TestEveryRow(t *testing.T) {
 		w.Joins(x.theirs, w.Cookie(x.theirs.Users[coord.Owner]), "owner-ours", coord.Owner)
 		x.numberApart()
 		x.cookie = w.Cookie(x.ours.Users[coord.Owner])
+		second := w.Member(x.ours, coord.Owner)
+		w.Password(second, "a password to prove it with")
+		x.old = w.Cookie(second)
+		w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE web_sessions SET proved_at = 0 WHERE user_id = $1`, second.ID)
+			return err
+		})
 		x.foreigners = marks(t, w, x.theirs, x.ours)
 		for _, op := range api.Table {
 			if op.Route == "" {
@@ -90,6 +98,7 @@ func (x *walker) walk() {
 		x.foreign(method, make(x.T, x.w, x.theirs))
 	}
 	x.strangers(method, own.path)
+	x.stale(method, own.path)
 	x.limits(method, own)
 	x.success(method, own)
 }
@@ -159,6 +168,27 @@ func (x *walker) strangers(method, path string) {
 	if x.op.Personal {
 		refused("a service token", 403, problem.Forbidden, daemontest.Request{Token: x.ours.Service})
 	}
+}
+
+// stale proves that what takes a fresh proof is refused to an owner whose proof is
+// old, in the dashboard.
+func (x *walker) stale(method, path string) {
+	if x.op.Fresh == nil {
+		return
+	}
+	body, ok := wide[x.op.Route]
+	if !ok {
+		body = x.body()
+	}
+	res := x.w.Do(daemontest.Request{Method: method, Path: path, Body: body, Cookie: x.old, Org: x.ours.Slug})
+	x.isProblem("a proof that is old", res, 403, problem.ProofNeeded)
+}
+
+// wide are bodies that take a fresh proof, where it depends on that.
+var wide = map[string]any{
+	"POST /v1/tokens":  map[string]any{"name": "wide", "scopes": []string{"tokens:write"}},
+	"POST /v1/members": map[string]any{"email": "x@example.com", "role": "admin"},
+	"POST /v1/invites": map[string]any{"role": "owner"},
 }
 
 // foreign proves that another org's record looks as if it did not exist.

@@ -6,10 +6,15 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-const orgColumns = `o.id, o.slug, o.name, o.data_mode, o.plan, o.created_at`
+const orgColumns = `o.id, o.slug, o.name, o.data_mode, o.plan, o.created_at, o.require_second_factor, o.passwords_off`
+
+// fields are where the columns of an org go.
+func fields(o *coord.Org) []any {
+	return []any{&o.ID, &o.Slug, &o.Name, &o.DataMode, &o.Plan, &o.CreatedAt, &o.RequireSecondFactor, &o.PasswordsOff}
+}
 
 func scanOrg(r scanner) (o coord.Org, err error) {
-	err = r.Scan(&o.ID, &o.Slug, &o.Name, &o.DataMode, &o.Plan, &o.CreatedAt)
+	err = r.Scan(fields(&o)...)
 	return o, err
 }
 
@@ -51,10 +56,17 @@ func (tx *Tx) SetDataMode(ctx context.Context, org string, m coord.DataMode) err
 	return err
 }
 
+// SetSignInRules changes what an org wants of those who sign in.
+func (tx *Tx) SetSignInRules(ctx context.Context, org string, r coord.SignInRules) error {
+	_, err := tx.ExecContext(ctx, `UPDATE orgs SET require_second_factor = $2, passwords_off = $3 WHERE id = $1`, org, r.RequireSecondFactor,
+		r.PasswordsOff)
+	return err
+}
+
 // OrgsOf returns the orgs a user belongs to, with the role in each.
 func (tx *Tx) OrgsOf(ctx context.Context, user string) ([]OrgRole, error) {
 	return all(ctx, tx, func(r scanner) (x OrgRole, err error) {
-		err = r.Scan(&x.ID, &x.Slug, &x.Name, &x.DataMode, &x.Plan, &x.CreatedAt, &x.Role)
+		err = r.Scan(append(fields(&x.Org), &x.Role)...)
 		return x, err
 	}, `
 		SELECT `+orgColumns+`, m.role

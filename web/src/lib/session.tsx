@@ -1,6 +1,6 @@
 // Who is signed in, and in which of their orgs they act.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, Suspense, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
+import { createContext, Suspense, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 import { Redirect, useLocation, useSearch } from "wouter";
 import { call, Problem, setOrg, whenProofNeeded, whenSignedOut } from "../api/client";
 import type { OrgPlace, Role, User } from "../api/records";
@@ -9,6 +9,7 @@ import { later } from "./lazy";
 import { Failed, Loading } from "../ui/page";
 
 const Prove = later(() => import("../ui/Prove"), "Prove");
+const Gate = later(() => import("../pages/entry/Gate"), "Gate");
 
 export interface Me {
   user: User;
@@ -104,6 +105,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     };
   }, [org, user, orgs, mayMakeOrgs, client]);
 
+  const [gate, setGate] = useState(false); // until it says that all is seen
+  if (org?.lacks && !gate) setGate(true);
+  const through = useCallback(() => setGate(false), []);
+
   if (signedOut) return null;
   if (session.isError && !session.data) return <Failed error={session.error} retry={() => void session.refetch()} />;
   if (!session.data) return <Loading />;
@@ -111,7 +116,13 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   if (!me) return <Failed error={new Error("You are signed in but belong to no org. Ask a teammate for an invite.")} />;
   return (
     <Context value={me}>
-      {children}
+      {gate ? (
+        <Suspense fallback={<Loading />}>
+          <Gate org={me.org} others={me.orgs.filter((o) => o !== me.org)} switchOrg={me.switchOrg} signOut={me.signOut} onThrough={through} />
+        </Suspense>
+      ) : (
+        children
+      )}
       <Suspense>
         {asked && (
           <Prove

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -57,5 +58,26 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 	if err == nil {
 		s.Forget(who.OrgID)
 	}
+	return out, err
+}
+
+// SetSignInRules changes what the org wants of those who sign in. Whoever makes a
+// rule keeps it already, so that an owner is left who can come in.
+func (s *Service) SetSignInRules(ctx context.Context, who coord.Caller, in wire.SetSignInRules) (out coord.Org, err error) {
+	rules := coord.SignInRules(in)
+	switch rules.Lack(who.SignedInBy, who.Second, who.HasSecond) {
+	case coord.LacksFactor, coord.LacksProof:
+		return out, problem.Newf(problem.Conflict, "you have not shown a second factor yourself; set one up under Settings, Profile, first")
+	case coord.LacksMethod:
+		return out, problem.Newf(problem.Conflict, "you signed in with a password yourself; sign in another way first, to see that it works")
+	}
+	err = s.Write(ctx, who, func(tx *store.Tx) error {
+		if out, err = tx.Org(ctx, who.OrgID); err != nil || out.SignInRules == rules {
+			return err
+		}
+		out.SignInRules = rules
+		return ground.FirstError(tx.SetSignInRules(ctx, who.OrgID, rules), ground.Tell(ctx, tx, who, coord.EventOrgUpdated, who.OrgID, "",
+			wire.OrgPayload{DataMode: out.DataMode, PreviousDataMode: out.DataMode, SignIn: &rules}))
+	})
 	return out, err
 }

@@ -167,6 +167,11 @@ func (s *Service) decideDevice(ctx context.Context, who coord.Caller, in wire.Us
 		if d.Admin && status == store.DeviceApproved && who.Role == coord.Member {
 			return problem.Newf(problem.Forbidden, "this asks for an administrator's rights, which you do not have; deny it, or ask an admin")
 		}
+		if d.Admin && status == store.DeviceApproved {
+			if err := auth.Fresh(who, tx.Now); err != nil {
+				return err
+			}
+		}
 		d.Status, d.OrgID, d.UserID = status, &who.OrgID, &who.UserID
 		return tx.UpdateDevice(ctx, d)
 	})

@@ -124,7 +124,7 @@ func (s *Service) ShowSecondFactor(ctx context.Context, who coord.Caller, in wir
 		if err != nil || a == nil || a.Disabled {
 			return ground.FirstError(err, errDisabled)
 		}
-		user = a.User
+		user, who.SignedInBy, who.Second = a.User, h.Method, true
 		if used, wrong, err = s.takeCode(ctx, tx, a.ID, in.Code); err != nil || wrong != nil {
 			return err
 		}

@@ -47,6 +47,10 @@ func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.Ac
 		if in.Email, err = invitedAddress(invite, in.Email); err != nil {
 			return err
 		}
+		if org, err := tx.Org(ctx, invite.OrgID); err != nil || org.PasswordsOff {
+			return ground.FirstError(err, problem.Newf(problem.Forbidden,
+				"%s takes no passwords; sign in another way with the address of the invite, and it is accepted", org.Name))
+		}
 		if account, err = tx.AccountByEmail(ctx, *in.Email); err != nil || account == nil {
 			return err
 		}

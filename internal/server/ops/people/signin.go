@@ -159,6 +159,7 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User, 
 	if err != nil || half != nil {
 		return wire.SignedIn{Orgs: []wire.OrgPlace{}, SecondFactor: half}, err
 	}
+	who.SignedInBy, who.Second = p.method, p.second
 	return s.entered(ctx, who, user, secret)
 }
 
@@ -167,7 +168,7 @@ func (s *Service) entered(ctx context.Context, who coord.Caller, user coord.User
 	if err := s.tellOrgs(ctx, user, who, coord.EventSigninSucceeded); err != nil {
 		return wire.SignedIn{}, err
 	}
-	out, err := s.signedIn(ctx, user)
+	out, err := s.signedIn(ctx, who, user)
 	out.Secret = secret.Text
 	return out, err
 }
@@ -196,12 +197,13 @@ func (s *Service) tellAll(ctx context.Context, user coord.User, by coord.Caller,
 	return err
 }
 
-func (s *Service) signedIn(ctx context.Context, user coord.User) (out wire.SignedIn, err error) {
+func (s *Service) signedIn(ctx context.Context, who coord.Caller, user coord.User) (out wire.SignedIn, err error) {
 	out.User, out.MayMakeOrgs = &user, s.Config.SignUp == coord.SignUpOpen
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		orgs, err := tx.OrgsOf(ctx, user.ID)
 		for _, o := range orgs {
-			out.Orgs = append(out.Orgs, wire.OrgPlace{Org: o.Org, Role: o.Role})
+			out.Orgs = append(out.Orgs, wire.OrgPlace{Org: o.Org, Role: o.Role,
+				Lacks: o.Lack(who.SignedInBy, who.Second, who.HasSecond)})
 		}
 		return err
 	})
@@ -215,7 +217,7 @@ func (s *Service) SignOut(ctx context.Context, who coord.Caller, _ wire.None) (o
 
 // GetSession tells the dashboard who is signed in.
 func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None) (wire.SignedIn, error) {
-	return s.signedIn(ctx, who.User())
+	return s.signedIn(ctx, who, who.User())
 }
 
 // GetSignInOptions tells the sign-in page what to offer.

@@ -10,10 +10,15 @@ import { Load, Section } from "../../ui/page";
 
 export const useFactors = () => useQuery({ queryKey: ["factors"], queryFn: () => call("GET /v1/auth/factors") });
 
-export function Factors() {
+/** busy is told while recovery codes are shown, which are not shown again. */
+export function Factors({ busy }: { busy?: (shown: boolean) => void }) {
   const factors = useFactors();
   const [begun, setBegun] = useState<Answer<"POST /v1/auth/totp"> | null>(null);
-  const [codes, setCodes] = useState<string[] | null>(null);
+  const [codes, show] = useState<string[] | null>(null);
+  const setCodes = (made: string[] | null) => {
+    show(made);
+    busy?.(made !== null);
+  };
   const stale = ["factors", "session"];
   const begin = useAction(() => call("POST /v1/auth/totp"), { then: setBegun });
   const remake = useAction(() => call("POST /v1/auth/recovery-codes"), { stale, then: (made) => setCodes(made.recovery_codes) });

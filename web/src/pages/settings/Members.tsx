@@ -11,6 +11,7 @@ import { Ago, Avatar, Command, Pill } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Confirmed, Form } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
+import { SignInRules } from "./SignInRules";
 
 const roles: { value: Role; label: string; does: string }[] = [
   { value: "owner", label: "Owner", does: "everything, other owners and admins too" },
@@ -49,6 +50,7 @@ export function Members() {
         </Load>
       </Section>
       {me.isAdmin && <Invites />}
+      {me.org.role === "owner" && <SignInRules />}
       <InviteDialog opened={me.isAdmin && inviting !== ""} onClose={() => setInviting(null)} />
     </>
   );
