@@ -372,10 +372,10 @@ func TestAnOrgDemandsASecondFactor(t *testing.T) {
 		w.Must(200, at(moe, two.Slug), nil)
 		w.Must(200, at(&phone{cookie: w.Cookie(moe.user)}, o.Slug), nil) // by another way
 		var invite coord.Invite
-		w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: o.Owner(), Body: map[string]any{"role": "member", "email": "n@example.com"}},
-			&invite)
+		w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: o.Owner(),
+			Body: map[string]any{"role": "member", "email": "n@example.com"}}, &invite)
 		_, code, _ := strings.Cut(*invite.URL, "#")
-		w.Must(403, request{Method: "POST", Path: "/v1/auth/accept-invite", Body: map[string]any{"code": code, "name": "N", "password": password}},
-			nil)
+		w.Must(403, request{Method: "POST", Path: "/v1/auth/accept-invite",
+			Body: map[string]any{"code": code, "name": "N", "password": password}}, nil)
 	})
 }

@@ -28,7 +28,7 @@ export function Gate({ org, others, switchOrg, signOut, onThrough }: { org: OrgP
       <div className="stack">
         {lacks === "enrol" && <Factors busy={setBusy} />}
         {lacks === "prove" && <Button onClick={() => setProving(true)}>Show it</Button>}
-        {lacks === "other_sign_in" && options.data?.providers.length === 0 && <Alert color="yellow">No provider is set up here. Ask an owner, or whoever runs this server.</Alert>}
+        {lacks === "other_sign_in" && options.data?.providers.length === 0 && <Alert color="yellow">No provider is set up here. Ask an owner, or the server&rsquo;s administrator.</Alert>}
         {lacks === "other_sign_in" &&
           options.data?.providers.map((name) => (
             <Button key={name} component="a" href={`/v1/auth/oidc/start?provider=${encodeURIComponent(name)}&return_to=/`}>
