@@ -119,3 +119,16 @@ test("an org that demands a second factor lets people set one up, and then in", 
   await dialog(page).getByRole("button", { name: "I have them" }).click();
   await page.getByRole("heading", { name: "Conflicts" }).waitFor();
 });
+
+test("an owner erases a person by typing their address", async () => {
+  const page = await world.page("ana", "/settings/members");
+  const row = page.locator(".row-item").filter({ hasText: "elif@" });
+  await row.getByRole("button", { name: "Erase" }).click();
+  const erase = dialog(page).getByRole("button", { name: "Erase for good" });
+  await dialog(page).getByLabel(/^Their address/).fill("elif");
+  assert.equal(await erase.isDisabled(), true);
+  await dialog(page).getByLabel(/^Their address/).fill((await row.locator(".dim.clip").textContent()).trim().toUpperCase());
+  await erase.click();
+  await said(page, "former member 1");
+  await row.waitFor({ state: "detached" });
+});

@@ -11,6 +11,7 @@ import { Ago, Avatar, Command, Pill } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Confirmed, Form } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
+import { Erase } from "./Erase";
 import { SignInRules } from "./SignInRules";
 
 const roles: { value: Role; label: string; does: string }[] = [
@@ -104,6 +105,7 @@ function MemberRow({ member }: { member: Member }) {
           onConfirm={() => remove.mutateAsync()}
         />
       )}
+      {me.org.role === "owner" && member.id !== me.user.id && <Erase member={member} />}
     </li>
   );
 }
