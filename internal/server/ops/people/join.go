@@ -251,6 +251,9 @@ func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (o
 	if err := s.limit(ctx, "setup:"+who.Address, perSetUp, "too many tries; wait a little"); err != nil {
 		return out, err
 	}
+	if _, err := orgName(in.Org); err != nil {
+		return out, err
+	}
 	if err := auth.CheckNewPassword("password", in.Password, in.Email); err != nil {
 		return out, err
 	}

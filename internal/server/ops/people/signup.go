@@ -186,8 +186,8 @@ func (s *Service) AddOrg(ctx context.Context, name, email, person string) (org c
 // newOrg makes an org with its owner. It runs under SigninLock: an address is
 // given once.
 func (s *Service) newOrg(ctx context.Context, tx *store.Tx, name string, owner coord.User) (org coord.Org, err error) {
-	if name = strings.TrimSpace(name); name == "" || !coord.IsName(name) {
-		return org, problem.InvalidField("org", "must be a name of characters that can be seen")
+	if name, err = orgName(name); err != nil {
+		return org, err
 	}
 	slug, err := tx.FreeSlug(ctx, slugOf(name))
 	if err != nil {
@@ -198,4 +198,16 @@ func (s *Service) newOrg(ctx context.Context, tx *store.Tx, name string, owner c
 	return org, ground.FirstError(tx.InsertOrg(ctx, org), tx.InsertMember(ctx, org.ID, owner.ID, coord.Owner),
 		tx.SetMeta(ctx, setupCodeKey, ""),
 		ground.Tell(ctx, tx, as, coord.EventMemberAdded, owner.ID, "", wire.MemberAddedPayload{Role: coord.Owner}))
+}
+
+// orgName is what an org is to be called, if that can be read.
+func orgName(text string) (string, error) {
+	name := strings.TrimSpace(text)
+	switch {
+	case name == "":
+		return "", problem.InvalidField("org", "must not be blank")
+	case !coord.IsName(name):
+		return "", problem.InvalidField("org", "must be a name of characters that can be seen")
+	}
+	return name, nil
 }
