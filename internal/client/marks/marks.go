@@ -207,6 +207,9 @@ func Person(w wire.LiveWork) string {
 	if w.Own {
 		return "you"
 	}
+	if w.Outside != nil {
+		return team.Side(coord.Party{Outside: w.Outside, Branch: w.Branch}) + " by " + team.Person(&coord.User{Name: w.Outside.Author})
+	}
 	return team.Person(w.Developer)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -342,6 +343,16 @@ func (c *Client) LiveSessions(ctx context.Context) ([]coord.Session, error) {
 // LiveIntents returns every intent that has not ended.
 func (c *Client) LiveIntents(ctx context.Context) ([]coord.Intent, error) {
 	return allOf[coord.Intent](ctx, c, "/v1/intents", Filter{Status: "live", Limit: 200})
+}
+
+// Branches returns the work of people who do not use svc, in a repository or in
+// all. A server that is older than that knows of none.
+func (c *Client) Branches(ctx context.Context, repo string) ([]wire.Branch, error) {
+	all, err := allOf[wire.Branch](ctx, c, "/v1/branches", Filter{Repo: repo, Limit: 200})
+	if problem.KindOf(err) == problem.NotFound {
+		return nil, nil
+	}
+	return all, err
 }
 
 // LiveIn returns every session and intent of a repository that has not ended.

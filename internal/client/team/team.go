@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // An Agent is a session with what is known of it.
@@ -74,6 +75,35 @@ func Agents(sessions []coord.Session, intents []coord.Intent, conflicts []coord.
 var States = map[coord.AgentState]string{
 	coord.AgentBlocked: "blocked", coord.AgentAsks: "asks", coord.AgentCollides: "collides", coord.AgentWaits: "waits",
 	coord.AgentSilent: "silent", coord.AgentWorking: "working", coord.AgentStopped: "stopped", coord.AgentGone: "gone",
+	Outside: "outside",
+}
+
+// Outside is the state of work whose people do not use svc, beside those that
+// the server tells of agents.
+const Outside coord.AgentState = "outside"
+
+// OutsideWork returns such work as rows beside those of agents.
+func OutsideWork(all []wire.Branch) []Agent {
+	out := make([]Agent, 0, len(all))
+	for _, b := range all {
+		out = append(out, Agent{ID: b.ID, State: Outside, Who: peertext.Person(b.Outside.Author), Tool: b.Outside.Name(),
+			Repo: peertext.Path(b.Repo.FullName), Branch: peertext.Branch(b.Branch), Title: b.Outside.Name() + ", without svc", Since: b.PushedAt})
+	}
+	return out
+}
+
+// Side names one side of a conflict: its person, what it is where nobody there
+// uses svc, or the repository whose code it is.
+func Side(p coord.Party) string {
+	switch {
+	case p.Outside != nil && p.Outside.Number == nil:
+		return "branch " + line(p.Branch)
+	case p.Outside != nil:
+		return p.Outside.Name()
+	case p.User == nil:
+		return peertext.Path(p.Repo.FullName)
+	}
+	return Person(p.User)
 }
 
 // Says is what a row tells of an agent: how many of its events nobody answered,
@@ -146,7 +176,9 @@ func clash(c coord.Conflict, s coord.Session) string {
 	for _, p := range c.Parties {
 		if !isSide(p, s) {
 			other = Person(p.User)
-			if p.User != nil && p.User.ID == s.User.ID {
+			if p.Outside != nil {
+				other = Side(p)
+			} else if p.User != nil && p.User.ID == s.User.ID {
 				other = "your other agent"
 				if p.Intent != nil {
 					other = peertext.Name(p.Intent.Ref)
@@ -253,11 +285,7 @@ func b2i(b bool) int {
 func Between(c coord.Conflict) string {
 	names := make([]string, 0, len(c.Parties))
 	for _, p := range c.Parties {
-		name := Person(p.User)
-		if p.User == nil { // no agent: the code of a repository uses what another one breaks
-			name = peertext.Path(p.Repo.FullName)
-		}
-		names = append(names, name)
+		names = append(names, Side(p))
 	}
 	if len(c.Parties) == 2 && c.Parties[0].User != nil && c.Parties[1].User != nil && c.Parties[0].User.ID == c.Parties[1].User.ID {
 		first, second := work(c.Parties[0]), work(c.Parties[1])

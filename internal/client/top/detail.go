@@ -76,6 +76,9 @@ func (s *screen) detailConflict(k coord.Conflict, say func(label, text string)) 
 	say("why", team.Why(s.now, k.Explanation, 1000))
 	for _, p := range k.Parties {
 		text := team.Person(p.User)
+		if p.Outside != nil {
+			text = p.Outside.Name() + " by " + peertext.Person(p.Outside.Author) + ", who does not use svc,"
+		}
 		if p.Intent != nil {
 			text += ", " + peertext.Name(p.Intent.Ref)
 			if p.Intent.Title != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // A Picture is what the view shows at one moment.
@@ -39,7 +40,8 @@ func Look(ctx context.Context, c *remote.Client) (Picture, error) {
 		sessions  []coord.Session
 		intents   []coord.Intent
 		conflicts []coord.Conflict
-		errs      [5]error
+		outside   []wire.Branch
+		errs      [6]error
 	)
 	part := func(i int, get func() error) { all.Go(func() { errs[i] = get() }) }
 	part(0, func() error {
@@ -55,13 +57,14 @@ func Look(ctx context.Context, c *remote.Client) (Picture, error) {
 		p.Needs, p.NeedsAll = append(p.Needs, at.Items...), at.Total
 		return err
 	})
+	part(5, func() (err error) { outside, err = c.Branches(ctx, ""); return err })
 	all.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return p, err
 		}
 	}
-	p.Agents = team.Agents(sessions, intents, conflicts)
+	p.Agents = append(team.Agents(sessions, intents, conflicts), team.OutsideWork(outside)...)
 	p.Colliding = team.Pairs(conflicts)
 	for _, c := range conflicts {
 		p.live[c.Ref] = true

@@ -61,7 +61,8 @@ func (s *screen) paint(style, text string) string {
 var stateStyles = map[string]string{
 	team.States[coord.AgentBlocked]: "1;" + red, team.States[coord.AgentAsks]: "1;" + yellow, team.States[coord.AgentCollides]: yellow,
 	team.States[coord.AgentWaits]: purple, team.States[coord.AgentWorking]: green, team.States[coord.AgentSilent]: faint,
-	team.States[coord.AgentStopped]: faint, string(coord.SeverityBlock): "1;" + red, string(coord.SeverityWarn): yellow,
+	team.States[coord.AgentStopped]: faint, team.States[team.Outside]: faint,
+	string(coord.SeverityBlock): "1;" + red, string(coord.SeverityWarn): yellow,
 }
 
 // A list is one section as rows.

@@ -163,6 +163,7 @@ type Party struct {
 	SessionID *string     `json:"session_id"`
 	Repo      RepoName    `json:"repo"`
 	Branch    *string     `json:"branch" peer:"line"`
+	Outside   *Outside    `json:"outside,omitempty" doc:"Set for work whose people do not use svc: a pull request or a pushed branch"`
 }
 
 // A Lines is a range of lines, both ends included.

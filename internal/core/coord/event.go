@@ -60,6 +60,8 @@ const (
 	EventIntentUnattended          EventType = "intent.unattended"
 	EventIntentReleased            EventType = "intent.released"
 	EventChangeRecorded            EventType = "change.recorded"
+	EventBranchPushed              EventType = "branch.pushed"
+	EventBranchGone                EventType = "branch.gone"
 	EventContractChanged           EventType = "contract.changed"
 	EventConflictDetected          EventType = "conflict.detected"
 	EventConflictUpdated           EventType = "conflict.updated"
@@ -119,6 +121,7 @@ const (
 	PartIntent            // the intent that the event is about
 	PartSession           // the session that it is about
 	PartChanges           // the files of a working copy, or of merged work
+	PartBranch            // work of people who do not use svc, with its files
 	PartUses              // the index of contracts: what code uses
 	PartSuppressions      // findings that are not to be raised
 	PartRules             // policies, and what feedback demotes
@@ -158,6 +161,8 @@ var events = []struct {
 	{EventIntentUnattended, PartNone},
 	{EventIntentReleased, PartIntent},
 	{EventChangeRecorded, PartChanges},
+	{EventBranchPushed, PartBranch},
+	{EventBranchGone, PartBranch},
 	{EventContractChanged, PartUses},
 	{EventConflictDetected, PartNone},
 	{EventConflictUpdated, PartNone},
@@ -249,7 +254,7 @@ func (t EventType) Grip() Grip {
 	case PartRules, PartRepos, PartMembers, PartAll:
 		return Tightens
 	}
-	// What people accepted is only ever added to; texts, links and uses decide
+	// Work outside keeps nobody out. What people accepted is only ever added to; texts, links and uses decide
 	// no edit within a repository.
 	return Loosens
 }

@@ -59,7 +59,7 @@ func TestEveryNounOfAnEventIsKnown(t *testing.T) {
 	worded := []string{"intent", "conflict", "message", "question", "change", "contract", "org"}
 	wordless := []string{
 		"repo", "project", "session", "hook", "member", "invite", "token", "policy",
-		"webhook", "integration", "digest", "plan", "billing", "signin",
+		"webhook", "integration", "digest", "plan", "billing", "signin", "branch",
 	}
 	for _, typ := range coord.EventTypes() {
 		noun := typ.Noun()

@@ -373,6 +373,9 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	if f.Severity, f.Demoted = severityOf(ix, d, &f); f.Severity == coord.SeverityOff {
 		return f, false
 	}
+	if f.outside() { // nobody declared anything there, so nobody is kept out of anything
+		f.Severity = lower(f.Severity, mostOutside(f.Kind))
+	}
 	if f.Place = d.place; d.directed {
 		f.Place, _, _ = strings.Cut(strings.TrimPrefix(d.place, "by "+f.Holder.ID), " by ")
 	}

@@ -12,7 +12,7 @@ import (
 // Detect returns everything that a live worker collides with.
 func Detect(ix *Index, workerID string) []Finding {
 	w := ix.Worker(workerID)
-	if w == nil {
+	if w == nil || ix.covered(w) {
 		return nil
 	}
 	return detect(ix, w, w.Claims, ix.Changes(workerID))

@@ -19,10 +19,10 @@ import (
 	"github.com/svc-hq/svc/internal/core/engine/alike"
 )
 
-// A Worker is live work: an intent with its sessions, or a session that has
-// no intent. An Index keeps the pointer it is given; do not change it after.
+// A Worker is live work: an intent with its sessions, a session that has no
+// intent, or work of people who do not use svc. An Index keeps the pointer it is given; do not change it after.
 type Worker struct {
-	ID       string // of the intent, else of the session
+	ID       string // of the intent, else of the session or the branch
 	Repo     coord.RepoName
 	User     coord.User
 	Intent   *Intent // nil for a session without one
@@ -36,6 +36,9 @@ type Worker struct {
 	// Claims in canonical form. Mode is the effective one: an exclusive claim
 	// that is not honoured is shared here.
 	Claims []coord.Claim
+	// Outside is set for a pull request or a pushed branch whose people do not use
+	// svc. It claims nothing, stops nobody, and only the svc side is told.
+	Outside *coord.Outside `json:",omitempty"`
 }
 
 // Intent is what a Worker knows about its intent.
@@ -167,6 +170,7 @@ func (w *Worker) party(role coord.PartyRole) coord.Party {
 	if w.Branch != "" {
 		p.Branch = &w.Branch
 	}
+	p.Outside = w.Outside
 	if w.Intent != nil {
 		p.Intent = &coord.IntentName{Ref: w.Ref(), Number: w.Intent.Number, Status: w.Intent.Status}
 		if w.Intent.Status != coord.IntentDraft {

@@ -53,9 +53,9 @@ type gatherer struct {
 }
 
 // meets reports whether somebody is another party at all: not the same work,
-// not the same lineage.
+// not the same lineage, not what the same person pushed.
 func meets(self, other *Worker) bool {
-	return other != nil && other != self && other.ID != self.ID && !kin(self, other)
+	return other != nil && other != self && other.ID != self.ID && !kin(self, other) && !oneHand(self, other)
 }
 
 // kin reports whether one lineage works on both.
@@ -85,7 +85,7 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 	}
 	c := g.ix.changes[e.Owner].c
 	w := g.ix.Worker(g.ix.ownerID(c))
-	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) {
+	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) || g.ix.covered(w) {
 		return item{}, nil
 	}
 	return item{kind: e.Kind, change: c, sub: int32(e.Sub)}, w
@@ -101,7 +101,7 @@ func (g *gatherer) merging(e *entry, copy string) (item, *Worker) {
 	}
 	c := g.ix.changes[e.Owner].c
 	w = g.ix.Worker(g.ix.ownerID(c))
-	if w == nil || w.ID == g.self.ID || c.Copy == copy || g.repo.rules.Ignored(c.Facts.Path) {
+	if w == nil || w.ID == g.self.ID || !kin(g.self, w) || c.Copy == copy || g.repo.rules.Ignored(c.Facts.Path) {
 		return item{}, nil
 	}
 	return item{kind: e.Kind, change: c, sub: int32(e.Sub)}, w

@@ -60,7 +60,7 @@ type holding struct {
 
 func (h *holding) take(r *repo, e *entry) {
 	it, w := h.theirs(r, e)
-	if w == nil || !w.Live() || wanted(it) {
+	if w == nil || !w.Live() || wanted(it) || w.Outside != nil { // nobody waits for a pull request
 		return
 	}
 	hold := h.found[w.ID]

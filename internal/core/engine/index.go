@@ -22,6 +22,7 @@ type Index struct {
 	freeChange []uint32
 	repos      map[string]*repo
 	tickets    map[string][]uint32 // workers by repo and ticket
+	branches   map[string][]uint32 // workers by repo and branch
 	byWorker   map[string][]uint32 // changes by each worker that touched them, by place
 	suppressed map[string]Suppression
 	paths      *join.Org
@@ -79,7 +80,7 @@ type usesSlot struct {
 // New returns an empty index.
 func New() *Index {
 	return &Index{workers: map[string]uint32{}, repos: map[string]*repo{}, tickets: map[string][]uint32{},
-		byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}, paths: join.NewOrg()}
+		branches: map[string][]uint32{}, byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}, paths: join.NewOrg()}
 }
 
 // defaultRules are made when first asked for: svc links this package and starts
@@ -122,6 +123,9 @@ func (ix *Index) PutWorker(w *Worker) {
 	if key := ticketKey(w); key != "" {
 		ix.tickets[key] = append(ix.tickets[key], at)
 	}
+	if w.Branch != "" {
+		ix.branches[branchKey(w)] = append(ix.branches[branchKey(w)], at)
+	}
 }
 
 // RemoveWorker takes a worker out. The changes it made stay until they are
@@ -138,6 +142,9 @@ func (ix *Index) RemoveWorker(id string) {
 	r.urgent.RemoveAll(s.urgent)
 	if key := ticketKey(s.w); key != "" {
 		drop(ix.tickets, key, at)
+	}
+	if s.w.Branch != "" {
+		drop(ix.branches, branchKey(s.w), at)
 	}
 	delete(ix.workers, id)
 	ix.slots[at] = workerSlot{}

@@ -166,6 +166,11 @@ func (l *lander) gather(ids []string, follow bool) {
 			l.met = append(l.met, f)
 		}
 	}
+	l.workers = slices.DeleteFunc(l.workers, func(w *Worker) bool { // of those outside, who meets nobody is left out: they may be many
+		return w.Outside != nil && !slices.ContainsFunc(l.met, func(f Finding) bool {
+			return f.Kind == coord.EditOverlap && (f.Holder.ID == w.ID || f.Challenger.ID == w.ID)
+		})
+	})
 	slices.SortFunc(l.workers, func(a, b *Worker) int {
 		return cmp.Or(cmp.Compare(reviewed(b), reviewed(a)), cmp.Compare(a.Since, b.Since), cmp.Compare(number(a), number(b)),
 			strings.Compare(a.ID, b.ID))
@@ -182,7 +187,7 @@ func lands(ix *Index, w *Worker) bool {
 }
 
 func reviewed(w *Worker) int {
-	if w.Intent != nil && w.Intent.Status == coord.IntentInReview {
+	if w.Intent != nil && w.Intent.Status == coord.IntentInReview || w.Outside != nil && w.Outside.Number != nil {
 		return 1
 	}
 	return 0
@@ -381,5 +386,13 @@ func lineCount(n int) string {
 	return fmt.Sprintf("%d lines", n)
 }
 
-// refOf names a worker by its intent, else by its person.
-func refOf(w *Worker) string { return cmp.Or(w.Ref(), name(w)+"'s session") }
+// refOf names a worker by its intent, its pull request, or else by its person.
+func refOf(w *Worker) string {
+	switch {
+	case w.Outside != nil && w.Outside.Number == nil:
+		return "branch " + place(w.Branch)
+	case w.Outside != nil:
+		return w.Outside.Name()
+	}
+	return cmp.Or(w.Ref(), name(w)+"'s session")
+}

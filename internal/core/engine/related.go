@@ -63,8 +63,8 @@ func relatedWork(ix *Index, workerID string, by func(Related, *Change)) []Relate
 		mine[c.Copy] = true
 		r.relatives(ix, c, func(theirs *Change) {
 			other := ix.Worker(ix.ownerID(theirs))
-			if meets(w, other) && r.bears(theirs) && (r.rules.MergeCheck != policy.MergeCheckOwn || other.User.ID == w.User.ID ||
-				r.rules.SharePatches == policy.SharePatchesTeam) {
+			if meets(w, other) && other.Outside == nil && r.bears(theirs) && (r.rules.MergeCheck != policy.MergeCheckOwn ||
+				other.User.ID == w.User.ID || r.rules.SharePatches == policy.SharePatchesTeam) {
 				found[Related{other, theirs.Copy}] = true
 				by(Related{other, theirs.Copy}, c)
 			}

@@ -159,6 +159,11 @@ func (v *voice) who(w *Worker) string {
 	about := []string{}
 	me := v.reader()
 	switch {
+	case w.Outside != nil:
+		ref = w.Outside.Name()
+		if w.User.Name != "" {
+			about = append(about, name(w))
+		}
 	case me != nil && me.User.ID != "" && me.User.ID == w.User.ID:
 		if ref == "" {
 			ref = otherAgent(w)

@@ -149,6 +149,14 @@ var ownSteps = sync.OnceValue(func() map[coord.ConflictKind]struct{ challenger, 
 // they never wait for each other.
 const kinStep = "Leave these lines to one of the two, or report that both changed them: git stops when the worktrees are merged."
 
+// The steps where the other side does not use svc: nobody there can be messaged
+// or waited for here.
+const (
+	outsideStep    = "Go on; its author does not use svc and hears nothing of this."
+	outsideOverlap = "Do the rest first and this file last. Its author does not use svc: settle on the git host who lands first; the second " +
+		"rebases."
+)
+
 // goneStep is what happens by itself where a claim's holder has gone.
 const goneStep = " svc has asked %s; without a sign of life within %s the claim is shared."
 
@@ -177,6 +185,11 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 	}
 	s := coord.Suggestion{Action: step.action, Text: step.challenger}
 	switch {
+	case f.outside():
+		s = coord.Suggestion{Action: "coordinate", Text: outsideStep}
+		if f.Kind == coord.EditOverlap {
+			s = coord.Suggestion{Action: "sequence", Text: outsideOverlap}
+		}
 	case viewer != "" && viewer == f.Holder.ID && (f.reason == numberTaken || f.reason == numberHeld):
 		s = coord.Suggestion{Action: "coordinate", Text: "Nothing to do; {challenger} takes another number."}
 	case viewer != "" && viewer == f.Holder.ID:

@@ -28,6 +28,7 @@ type Nearby struct {
 	SessionID *string           `json:"session_id"`
 	Tool      *string           `json:"tool" peer:"line"`
 	Branch    *string           `json:"branch" peer:"line"`
+	Outside   *coord.Outside    `json:"outside,omitempty" doc:"Set for work whose people do not use svc: a pull request or a pushed branch"`
 	Mode      *coord.Mode       `json:"mode"`
 	Paths     []string          `json:"paths" peer:"line" doc:"What it claims and changed, at most 20"`
 	Since     coord.Time        `json:"since"`

@@ -51,6 +51,8 @@ var Events = []EventRow{
 	{coord.EventIntentUnattended, "an intent still holds something, and no session works on it", IntentUnattendedPayload{}, nil},
 	{coord.EventIntentReleased, "an intent's claims were released", IntentPayload{}, nil},
 	{coord.EventChangeRecorded, "files of a working copy changed, or a merge brought them", ChangePayload{}, []string{"change", "repo"}},
+	{coord.EventBranchPushed, "work of people who do not use svc was looked at: a pull request, or a pushed branch", BranchPayload{}, nil},
+	{coord.EventBranchGone, "such work was merged, closed or deleted, or nobody pushed to it for two weeks", BranchPayload{}, nil},
 	{coord.EventContractChanged, "a route, table, event, key or exported definition changed", ContractPayload{}, []string{"repo"}},
 	{coord.EventConflictDetected, "two pieces of work collide", ConflictDetectedPayload{}, nil},
 	{coord.EventConflictUpdated, "what is known of a conflict changed", ConflictUpdatedPayload{}, nil},

@@ -30,6 +30,7 @@ type LandingStep struct {
 	User      *coord.User       `json:"user"`
 	Repo      coord.RepoName    `json:"repo"`
 	Branch    *string           `json:"branch" peer:"line"`
+	Outside   *coord.Outside    `json:"outside,omitempty" doc:"Set for work whose people do not use svc: a pull request or a pushed branch"`
 	Reason    string            `json:"reason" peer:"clean" doc:"Why it lands here"`
 	Redo      []LandingRedo     `json:"redo" doc:"What it does again because of who landed before"`
 	Conflicts []string          `json:"conflicts" doc:"Live conflicts with who landed before"`

@@ -28,6 +28,7 @@ type LiveWork struct {
 	Tool        string            `json:"tool" peer:"line" doc:"The agent host; editor for a person's own edits"`
 	Intent      *coord.IntentName `json:"intent" doc:"A draft shows its title to its own person only"`
 	Branch      *string           `json:"branch" peer:"line"`
+	Outside     *coord.Outside    `json:"outside,omitempty" doc:"Set for work whose people do not use svc: a pull request or a pushed branch"`
 	Status      coord.FileStatus  `json:"status,omitempty" doc:"What became of the file; missing where it is only claimed"`
 	Copy        string            `json:"copy,omitempty" doc:"Names the working copy"`
 	Base        *string           `json:"base" doc:"Git blob id of the version whose lines are counted; null for a new file and for a claim"`

@@ -143,6 +143,12 @@ type ChangePayload struct {
 	Maps      int      `json:"maps,omitempty" doc:"How many files' lines are known to stand elsewhere on another base"`
 }
 
+// A BranchPayload is of work of people who do not use svc.
+type BranchPayload struct {
+	Number *int `json:"number,omitempty" doc:"Of the pull or merge request; missing for a branch that was only pushed"`
+	Files  int  `json:"files" doc:"Whose changed lines are known"`
+}
+
 // A ContractPayload is of contracts whose files were read again.
 type ContractPayload struct {
 	Paths        []string `json:"paths"`

@@ -350,6 +350,13 @@ var repos = []Op{
 		Run:      run((*work.Service).GetLanding),
 	},
 	{
+		Route:   "GET /v1/branches",
+		Summary: "List work of people who do not use svc: open pull requests and pushed branches of the git host",
+		Scopes:  scope(coord.ScopeIntentsRead),
+		Success: 200,
+		Run:     run((*work.Service).ListBranches),
+	},
+	{
 		Route:    "PATCH /v1/repos/{repo}",
 		Agent:    PersonOnly,
 		Page:     "/repos/{repo}",

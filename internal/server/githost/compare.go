@@ -34,16 +34,20 @@ func (h onGitHub) Changed(ctx context.Context, repo, before, after string, paths
 		if !ok || !slices.Contains(paths, f.Filename) && !slices.Contains(paths, f.Previous) {
 			continue
 		}
-		if facts.Status != coord.FileAdded {
-			blob, err := h.blob(ctx, repo, basePath(facts), before)
-			if err != nil {
-				return nil, err
-			}
-			facts.BaseBlob = blob
+		if facts, err = h.based(ctx, repo, facts, before); err != nil {
+			return nil, err
 		}
 		out = append(out, facts)
 	}
 	return out, nil
+}
+
+// based adds which version of a file its lines are counted in.
+func (h onGitHub) based(ctx context.Context, repo string, f coord.FileFacts, at string) (_ coord.FileFacts, err error) {
+	if f.Status != coord.FileAdded {
+		f.BaseBlob, err = h.blob(ctx, repo, basePath(f), at)
+	}
+	return f, err
 }
 
 func basePath(f coord.FileFacts) string {

@@ -69,6 +69,7 @@ type Pull struct {
 	HeadSHA   string
 	SameRepo  bool // the branch is in the repository itself, not in a fork
 	BaseRef   string
+	Author    string // as the host names them; empty if it does not say
 	MergeSHA  string // where it ended up, once merged
 	URL       string
 	ChangedAt coord.Time // by the host's clock
@@ -84,6 +85,15 @@ type Push struct {
 	Partial bool     // there are more commits than the host lists
 	Gap     bool     // it begins before what the host told of
 	Deleted bool
+}
+
+// A Branch is what somebody has done beside the default branch.
+type Branch struct {
+	Files   []coord.FileFacts
+	Cut     bool     // there are more files
+	Commits int      // how many it has, as far as the host counts them
+	Author  string   // who wrote the last of them, as people know them
+	Emails  []string // of who wrote them
 }
 
 // Installed tells where an app is installed.
@@ -107,6 +117,9 @@ type Host interface {
 	// would tell it: which lines of which blob were replaced. Of the code
 	// itself nothing is kept.
 	Changed(ctx context.Context, repo, before, after string, paths []string) ([]coord.FileFacts, error)
+	// Branch returns what a commit has that a branch does not: the lines of at most
+	// so many files, from where the two parted.
+	Branch(ctx context.Context, repo, base, head string, most int) (Branch, error)
 	// Touched returns the files that a pull request changes, under their old and
 	// new names, as far as the host lists them.
 	Touched(ctx context.Context, repo string, number int) (limit.List[string], error)

@@ -59,13 +59,15 @@ type pullRequest struct {
 		Repo     repository
 	}
 	Base struct{ Ref string }
+	User account
 }
 
 // pull reads a pull request of a repository. A list of them does not say
 // whether they are merged, but when.
 func (pr pullRequest) pull(of repository) Pull {
 	p := Pull{Number: pr.Number, State: coord.PullOpen, Draft: pr.Draft, HeadRef: pr.Head.Ref, HeadSHA: pr.Head.SHA,
-		SameRepo: pr.Head.Repo.FullName == of.FullName, BaseRef: pr.Base.Ref, URL: pr.HTMLURL, ChangedAt: coord.Time(pr.UpdatedAt)}
+		SameRepo: pr.Head.Repo.FullName == of.FullName, BaseRef: pr.Base.Ref, Author: pr.User.Login,
+		URL: pr.HTMLURL, ChangedAt: coord.Time(pr.UpdatedAt)}
 	switch {
 	case pr.Merged || pr.MergedAt != 0:
 		p.State, p.MergeSHA = coord.PullMerged, pr.MergeSHA

@@ -192,20 +192,27 @@ func (h onGitLab) Changed(ctx context.Context, repo, before, after string, paths
 		if !slices.Contains(paths, d.NewPath) && !slices.Contains(paths, d.OldPath) {
 			continue
 		}
-		f := d.facts()
-		if f.Status != coord.FileAdded {
-			if f.BaseBlob, err = h.blob(ctx, repo, d.OldPath, before); err != nil {
-				return nil, err
-			}
-		}
-		if f.Status != coord.FileDeleted {
-			if f.NewBlob, err = h.blob(ctx, repo, d.NewPath, after); err != nil {
-				return nil, err
-			}
+		f, err := h.facts(ctx, repo, d, before, after)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// facts returns what became of a file, with its versions before and after.
+func (h onGitLab) facts(ctx context.Context, repo string, d gitlabDiff, before, after string) (f coord.FileFacts, err error) {
+	f = d.facts()
+	if f.Status != coord.FileAdded {
+		if f.BaseBlob, err = h.blob(ctx, repo, d.OldPath, before); err != nil {
+			return f, err
+		}
+	}
+	if f.Status != coord.FileDeleted {
+		f.NewBlob, err = h.blob(ctx, repo, d.NewPath, after)
+	}
+	return f, err
 }
 
 // blob returns the id of a file's content at a commit, nil if there is none.

@@ -72,6 +72,9 @@ type gitlabMerge struct {
 	SquashCommit  string     `json:"squash_commit_sha"`
 	URL           string     `json:"web_url"`
 	UpdatedAt     gitlabTime `json:"updated_at"`
+	Author        struct {
+		Username string `json:"username"`
+	} `json:"author"`
 }
 
 // Pulls asks GitLab for a project, by its number where that is known, and for
@@ -122,7 +125,8 @@ func (h onGitLab) Pulls(ctx context.Context, repo Repo, since coord.Time) (now R
 
 func (m gitlabMerge) pull(state coord.PullState) Pull {
 	p := Pull{Number: m.IID, State: state, Draft: m.Draft, HeadRef: m.SourceBranch, HeadSHA: m.SHA,
-		SameRepo: m.SourceProject == m.TargetProject, BaseRef: m.TargetBranch, URL: m.URL, ChangedAt: coord.Time(m.UpdatedAt)}
+		SameRepo: m.SourceProject == m.TargetProject, BaseRef: m.TargetBranch, Author: m.Author.Username,
+		URL: m.URL, ChangedAt: coord.Time(m.UpdatedAt)}
 	if state == coord.PullMerged { // without a merge commit, the branch itself was moved on
 		p.MergeSHA = cmp.Or(m.MergeCommit, m.SquashCommit, m.SHA)
 	}

@@ -36,8 +36,14 @@ func (h onGitHub) Since(ctx context.Context, repo, branch, commit string) (*Push
 
 // A comparison is what GitHub says of two commits.
 type comparison struct {
-	Commits []struct{ SHA string }
-	Files   []changed
+	MergeBase struct{ SHA string } `json:"merge_base_commit"`
+	Total     int                  `json:"total_commits"`
+	Commits   []struct {
+		SHA    string
+		Author *account
+		Commit struct{ Author struct{ Name, Email string } }
+	}
+	Files []changed
 }
 
 // compare asks for the first page of a comparison, which has all the files that

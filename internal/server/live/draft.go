@@ -85,6 +85,9 @@ func (d *Draft) Settled(id string) { delete(d.disturbed, id) }
 // a file counts depends on who of them is live.
 func (d *Draft) disturb(id string) {
 	d.disturbed[id] = true
+	for _, out := range d.ix.Pushed(d.Worker(id)) {
+		d.disturbed[out] = true
+	}
 	for _, c := range d.Changes(id) {
 		d.disturbTouchers(c)
 	}
@@ -140,9 +143,33 @@ func (d *Draft) PutChange(c *engine.Change) {
 			d.ix.RemoveChange(c.RepoID, c.Copy, c.Facts.Path)
 		}
 	})
+	for _, t := range c.By {
+		if len(d.Changes(t.Worker)) == 0 { // its first
+			d.disturb(t.Worker)
+		}
+	}
 	d.ix.PutChange(c)
 	d.disturbTouchers(old)
 	d.disturbTouchers(c)
+}
+
+// PutBranch adds or replaces work of people who do not use svc: no files take
+// it out.
+func (d *Draft) PutBranch(b store.Branch, files []coord.FileFacts) {
+	d.disturb(b.ID)
+	for _, c := range d.Changes(b.ID) {
+		gone := *c
+		gone.Facts.Status = coord.FileUnchanged
+		d.PutChange(&gone)
+	}
+	if len(files) == 0 {
+		d.RemoveWorker(b.ID)
+		return
+	}
+	d.PutWorker(BranchWorker(b))
+	for _, f := range files {
+		d.PutChange(&engine.Change{RepoID: b.Repo.ID, Copy: b.ID, Facts: f, By: []engine.Touch{{Worker: b.ID, At: b.PushedAt}}})
+	}
 }
 
 // PutLineMap records how two versions of a file go together.

@@ -13,8 +13,8 @@ import (
 // What is tried on a draft is undone. The index has more ways to be changed,
 // which are not: a draft must not offer them.
 func TestADraftOffersOnlyWhatIsUndone(t *testing.T) {
-	undone := []string{"PutWorker", "RemoveWorker", "PutChange", "PutLineMap", "SetUses", "SetPaths", "PutMerged", "SetMerged", "SetRules",
-		"SetLinks", "SetPrefixes", "Suppress"}
+	undone := []string{"PutWorker", "RemoveWorker", "PutChange", "PutBranch", "PutLineMap", "SetUses", "SetPaths", "PutMerged", "SetMerged",
+		"SetRules", "SetLinks", "SetPrefixes", "Suppress"}
 	changes := regexp.MustCompile(`^(Put|Set|Remove|Suppress)([A-Z]|$)`)
 	offered := reflect.TypeFor[*live.Draft]()
 	n := 0

@@ -191,7 +191,20 @@ func loadWorkers(ctx context.Context, tx *store.Tx, org string, ix *engine.Index
 	for _, i := range intents {
 		ix.PutWorker(IntentWorker(i, byIntent[i.ID]))
 	}
-	return nil
+	branches, err := tx.Branches(ctx, org, store.BranchFilter{Looked: true})
+	for _, b := range branches {
+		ix.PutWorker(BranchWorker(b))
+	}
+	return err
+}
+
+// BranchWorker returns work of people who do not use svc as the engine sees it.
+func BranchWorker(b store.Branch) *engine.Worker {
+	w := &engine.Worker{ID: b.ID, Repo: b.Repo, User: coord.User{Name: b.Author}, Since: b.Since, Branch: b.Name, Outside: b.Outside()}
+	if b.User != nil {
+		w.User = *b.User
+	}
+	return w
 }
 
 func loadChanges(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {

@@ -39,6 +39,8 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 				ix.RemoveCopy(e.RepoID, copy)
 				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
 			}
+		case coord.PartBranch:
+			todo["branch "+e.Subject.ID] = func() error { return reloadBranch(ctx, tx, org, ix, e.RepoID, e.Subject.ID) }
 		case coord.PartTexts: // signature texts may have been cleared
 			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
 		case coord.PartUses:
@@ -96,6 +98,21 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	}
 	ix.PutWorker(IntentWorker(i, sessions))
 	return nil
+}
+
+// reloadBranch reads work of people who do not use svc again.
+func reloadBranch(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, id string) error {
+	b, err := tx.BranchByID(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	ix.RemoveWorker(id)
+	ix.RemoveCopy(repo, id)
+	if b == nil || !b.Looked() {
+		return nil
+	}
+	ix.PutWorker(BranchWorker(*b))
+	return putChanges(ctx, tx, org, b.Repo.ID, id, ix)
 }
 
 // reloadChange reads one file of a working copy again: what a session changed

@@ -80,7 +80,10 @@ func party(p coord.Party) string {
 	if p.Intent != nil {
 		parts = append(parts, p.Intent.Ref)
 	}
-	if p.User != nil {
+	switch {
+	case p.Outside != nil:
+		parts = append(parts, p.Outside.Name(), p.Outside.Author)
+	case p.User != nil:
 		parts = append(parts, p.User.Name)
 	}
 	if p.Branch != nil {
@@ -178,7 +181,10 @@ func teamContext(t wire.TeamPicture, now coord.Time) string {
 			break
 		}
 		text := n.User.Name + ": no intent yet"
-		if n.Intent != nil {
+		switch {
+		case n.Outside != nil:
+			text = n.User.Name + ": " + n.Outside.Name() + ", without svc"
+		case n.Intent != nil:
 			text = n.User.Name + ": " + n.Intent.Ref + title(n.Intent.Title)
 		}
 		if n.Overlaps {

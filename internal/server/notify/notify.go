@@ -135,6 +135,13 @@ func (n *Notifier) Register(q *jobs.Queue) {
 			Run:     n.Ops.Forge.RunPush,
 		},
 		jobs.Kind{
+			Name:    forge.JobBranch,
+			Limit:   2,
+			Timeout: 2 * time.Minute,
+			Retry:   jobs.Backoff(5*time.Second, time.Hour, 5),
+			Run:     n.Ops.Forge.RunBranch,
+		},
+		jobs.Kind{
 			Name:    money.JobStripe,
 			Limit:   4,
 			Timeout: time.Minute,

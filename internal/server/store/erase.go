@@ -72,6 +72,7 @@ var erasures = []string{
 	`UPDATE tokens SET name = 'erased' WHERE user_id IS NULL AND created_by = $1`,
 	`UPDATE webhooks SET description = NULL WHERE created_by = $1`,
 	`DELETE FROM patches WHERE user_id = $1`,
+	`UPDATE branches SET author = '', user_id = NULL WHERE user_id = $1`,
 	`DELETE FROM web_sessions WHERE user_id = $1`,
 	`DELETE FROM identities WHERE user_id = $1`,
 	`DELETE FROM totps WHERE user_id = $1`,

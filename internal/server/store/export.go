@@ -24,6 +24,7 @@ var personRows = []rowsOf{
 	{"statuses", `session_id IN (SELECT id FROM sessions WHERE user_id = $1)`},
 	{"intents", `owner_id = $1`},
 	{"handoffs", `from_id = $1 OR to_id = $1`},
+	{"branches", `user_id = $1`},
 	{"conflicts", `holder_user = $1 OR challenger_user = $1`},
 	{"conflict_actions", `user_id = $1`},
 	{"conflict_feedback", `user_id = $1`},
@@ -60,7 +61,7 @@ var orgRows = append([]rowsOf{
 }, ofOrg("members", "tokens", "invites", "repos", "repo_remotes", "repo_names", "repo_roots", "repo_twins", "projects", "policies",
 	"sessions", "statuses", "intents", "handoffs", "changes", "merged_changes", "line_maps", "contracts", "conflicts", "conversations",
 	"messages", "message_recipients", "questions", "webhooks", "webhook_deliveries", "github_apps", "github_hooks", "github_tokens",
-	"gitlab_hooks", "gitlab_tokens", "pulls", "slacks", "slack_repos", "chat_manners", "digests", "digest_readers", "digest_runs",
+	"gitlab_hooks", "gitlab_tokens", "pulls", "branches", "slacks", "slack_repos", "chat_manners", "digests", "digest_readers", "digest_runs",
 	"dismissals",
 	"active_developers", "daily_sums", "daily_sums_until", "plan_notices", "subscriptions", "events",
 	"event_seals", "event_heads")...)

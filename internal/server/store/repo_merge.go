@@ -34,6 +34,7 @@ var repoTables = []repoTable{
 	{"line_maps", []string{"org_id", "from_blob", "to_blob"}, true},
 	{"resource_numbers", []string{"resource"}, true},
 	{"pulls", []string{"provider", "number"}, true},
+	{"branches", []string{"provider", "number", "name", "fork"}, true},
 	{"slack_repos", []string{"org_id"}, true},
 	{"sessions", nil, false},
 	{"intents", nil, false},

@@ -36,7 +36,7 @@ export function actionsFor(status: ConflictStatus, part: Part, mayOverride: bool
 }
 
 export const side = (c: Conflict, role: Party["role"]): Party | undefined => c.parties.find((p) => p.role === role);
-export const call = (p: Party | undefined): string => p?.intent?.ref ?? p?.user?.name ?? p?.repo.full_name ?? "the other side";
+export const call = (p: Party | undefined): string => p?.intent?.ref ?? p?.outside?.author ?? p?.user?.name ?? p?.repo.full_name ?? "the other side";
 
 interface Voices {
   holder: string;

@@ -14,8 +14,11 @@ export const matters = (c: { severity: Severity }): boolean => weight[c.severity
 /** Keeps a name that runs from right to left from turning the sentence around it. */
 const apart = (s: string): string => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(s) ? `\u2068${s}\u2069` : s);
 
+/** What work is called whose people do not use svc. */
+export const outsideName = (o: NonNullable<Party["outside"]>): string => (o.number == null ? "pushed branch" : o.provider === "gitlab" ? `merge request !${o.number}` : `pull request #${o.number}`);
+
 /** A side as people call it: the person, or where nobody is, the repository. */
-export const whoOf = (p: Party | undefined): string => apart(p?.user?.name ?? p?.repo.full_name ?? "somebody");
+export const whoOf = (p: Party | undefined): string => apart(p?.outside?.author || (p?.user?.name ?? p?.repo.full_name ?? "somebody"));
 
 /** What a side works on, without its number. */
 export const workOf = (p: Party | undefined): string => apart(p?.intent ? titleOf({ ...p.intent, branch: p.branch }) : (p?.branch ?? ""));
@@ -24,6 +27,7 @@ export const workOf = (p: Party | undefined): string => apart(p?.intent ? titleO
 export function sideOf(p: Party | undefined): string {
   if (!p) return "the other side";
   const [who, work] = [whoOf(p), workOf(p)];
+  if (p.outside) return `${who}'s ${outsideName(p.outside)}`;
   if (!p.user) return `the code of ${who}`;
   return work ? `${who}'s “${work}”${p.intent ? ` (${p.intent.ref})` : ""}` : who;
 }
@@ -116,7 +120,7 @@ export interface Pair {
   all: Conflict[];
 }
 
-const sideKey = (p: Party | undefined): string => p?.intent?.ref ?? p?.session_id ?? p?.user?.id ?? p?.repo.id ?? "";
+const sideKey = (p: Party | undefined): string => p?.outside?.url ?? p?.intent?.ref ?? p?.session_id ?? p?.user?.id ?? p?.repo.id ?? "";
 
 /** Whether a conflict is in a repo, or is felt there. */
 export const concerns = (c: Conflict, repo: string): boolean => c.repo.full_name === repo || c.dependent_repo?.full_name === repo;

@@ -33,6 +33,8 @@ export const words: Record<EventType, Words> = {
   "intent.unattended": { did: "left a claim unattended", tone: "warn" },
   "intent.released": { did: "shared a claim that nobody answered for" },
   "change.recorded": { did: "changed files" },
+  "branch.pushed": { did: "was pushed without svc" },
+  "branch.gone": { did: "is no longer open" },
   "contract.changed": { did: "changed a contract", tone: "warn" },
   "conflict.detected": { did: "ran into a conflict", tone: "warn" },
   "conflict.updated": { did: "made a conflict grow", tone: "warn" },

@@ -13,6 +13,7 @@ const touches: Record<string, string[]> = {
   session: ["sessions", "live"],
   intent: ["intents", "intent", "sessions", "conflicts", "attention", "live"],
   change: ["intents", "intent", "sessions", "live"],
+  branch: ["branches", "intents", "live"],
   contract: ["contracts"],
   conflict: ["conflicts", "conflict", "attention", "intent", "sessions"],
   hook: [],

@@ -9,6 +9,8 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
+	"github.com/svc-hq/svc/internal/client/team"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -63,6 +65,9 @@ func printLanding(a *app.Run, l wire.Landing) {
 		who, what := person(s.User), ""
 		if s.Intent != nil {
 			who, what = s.Intent.Ref, " "+peertext.Title(text(s.Intent.Title))
+		}
+		if s.Outside != nil {
+			who, what = team.Side(coord.Party{Outside: s.Outside, Branch: s.Branch}), " by "+peertext.Person(s.Outside.Author)+", without svc"
 		}
 		if s.Repo.ID != l.Repo.ID {
 			what += " in " + peertext.Path(s.Repo.FullName)

@@ -180,6 +180,15 @@ var presenceList = listing[wire.Online]{"session", "/v1/presence", "Nobody's age
 	{"SAYS", room{24, 4}, func(_ *app.Run, o wire.Online) string { return peertext.Line(text(o.StatusText), 200) }},
 }}
 
+var branchList = listing[wire.Branch]{"branch", "/v1/branches", "Everybody at work here uses svc.", []column[wire.Branch]{
+	{"WHAT", room{}, func(_ *app.Run, b wire.Branch) string { return b.Outside.Name() }},
+	{"BY", room{8, 0, 16}, func(_ *app.Run, b wire.Branch) string { return peertext.Person(b.Outside.Author) }},
+	{"REPO", room{10, 0, 16}, func(_ *app.Run, b wire.Branch) string { return peertext.Path(b.Repo.FullName) }},
+	{"BRANCH", room{12, 0, 30}, func(_ *app.Run, b wire.Branch) string { return peertext.Branch(b.Branch) }},
+	{"FILES", room{0, 2}, func(_ *app.Run, b wire.Branch) string { return strconv.Itoa(b.Files) }},
+	{"PUSHED", room{0, 1}, func(a *app.Run, b wire.Branch) string { return a.Ago(b.PushedAt) }},
+}}
+
 var searchList = listing[coord.Memory]{"record", "/v1/search", "Nothing found.", []column[coord.Memory]{
 	{"REF", room{}, func(_ *app.Run, m coord.Memory) string { return peertext.Line(m.Ref, 60) }},
 	{"KIND", room{0, 2}, func(_ *app.Run, m coord.Memory) string { return string(m.Kind) }},

@@ -17,7 +17,8 @@ import (
 // teammates, of whom alone the server's list of presence speaks.
 type presence struct {
 	wire.Page[wire.Online]
-	Own []wire.Online `json:"own"`
+	Own     []wire.Online `json:"own"`
+	Outside []wire.Branch `json:"outside"` // of people who do not use svc
 }
 
 func WhoCommand(a *app.Run) *cobra.Command {
@@ -26,7 +27,8 @@ func WhoCommand(a *app.Run) *cobra.Command {
 		Use:   "who",
 		Short: "Show whose agents are at work, and on what",
 		Long: "Show the agents at work, yours first and then those of your teammates, with\n" +
-			"their repository, what they work on and what they said last.",
+			"their repository, what they work on and what they said last; then the open pull\n" +
+			"requests and pushed branches of people who do not use svc.",
 		Example: "  svc who\n  svc who --repo acme/shop --json",
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,12 +36,17 @@ func WhoCommand(a *app.Run) *cobra.Command {
 				if len(p.Own) > 0 {
 					fmt.Fprintln(a.Stdout, a.Paint(term.Bold, "Your agents"))
 					presenceList.print(a, p.Own, false)
-					if len(p.Items) == 0 {
-						return
-					}
+				}
+				if len(p.Own) > 0 && len(p.Items) > 0 {
 					fmt.Fprintf(a.Stdout, "\n%s\n", a.Paint(term.Bold, "Teammates"))
 				}
-				presenceList.page(a, p.Page)
+				if len(p.Own) == 0 || len(p.Items) > 0 {
+					presenceList.page(a, p.Page)
+				}
+				if len(p.Outside) > 0 {
+					fmt.Fprintf(a.Stdout, "\n%s\n", a.Paint(term.Bold, "Without svc"))
+					branchList.print(a, p.Outside, false)
+				}
 			})
 		},
 	}
@@ -52,7 +59,10 @@ func atWork(c *remote.Client, ctx context.Context, repo string) (p presence, err
 	if p.Page, err = c.Presence(ctx, repo); err != nil {
 		return p, err
 	}
-	p.Own, err = ownAgents(ctx, c, repo)
+	if p.Own, err = ownAgents(ctx, c, repo); err != nil {
+		return p, err
+	}
+	p.Outside, err = c.Branches(ctx, repo)
 	return p, err
 }
 

@@ -150,6 +150,9 @@ var Shown = map[string][]coord.EventType{
 		coord.EventHookWarned, coord.EventHookUnchecked, coord.EventHookBlocked, coord.EventHookStaleWrite, coord.EventPolicyDemoted,
 		coord.EventPolicyRestored,
 	},
+	"TestWorkOfPeopleWithoutSvc": {
+		coord.EventBranchPushed, coord.EventBranchGone,
+	},
 	"TestASubscriptionFromCheckoutToItsEnd": {
 		coord.EventBillingUpdated,
 	},

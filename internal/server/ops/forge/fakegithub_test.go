@@ -51,6 +51,7 @@ type fakeGitHub struct {
 	head     string           // where main is
 	between  []string         // commits that a comparison lists
 	compared []string         // what was asked to be compared
+	email    string           // of who wrote the commits of a comparison
 }
 
 type ghComment struct {
@@ -110,9 +111,11 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 		g.compared = append(g.compared, r.PathValue("range"))
 		commits := []map[string]any{}
 		for _, sha := range g.between {
-			commits = append(commits, map[string]any{"sha": sha})
+			commits = append(commits, map[string]any{"sha": sha, "author": map[string]any{"login": "octocat"},
+				"commit": map[string]any{"author": map[string]any{"name": "Mona", "email": g.email}}})
 		}
-		teamtest.Answer(w, 200, map[string]any{"files": g.files, "commits": commits})
+		teamtest.Answer(w, 200, map[string]any{"files": g.files, "commits": commits, "total_commits": len(commits),
+			"merge_base_commit": map[string]any{"sha": "parted"}})
 	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/pulls/{n}/files", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
 		teamtest.Answer(w, 200, g.touched)

@@ -196,7 +196,7 @@ func (x *team) settled() {
 	x.Helper()
 	await.True(x, "the git host's jobs are done", func() bool {
 		page := x.W.Metrics()
-		for _, kind := range []string{"push", "pull", "merge_group"} {
+		for _, kind := range []string{"push", "pull", "merge_group", "branch"} {
 			for _, state := range []string{"due", "running", "scheduled"} {
 				if strings.Contains(page, `svc_jobs{kind="`+kind+`",state="`+state+`"}`) {
 					return false

@@ -92,10 +92,18 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 		teamtest.Answer(w, 404, map[string]any{"message": "404 Not found"})
 	})
 	handle("GET", project+"repository/compare", func(w http.ResponseWriter, r *http.Request) {
-		if q := r.URL.Query(); q.Get("from") != "p0" || q.Get("to") != "p1" || q.Get("straight") != "true" {
+		q := r.URL.Query()
+		if q.Get("from") != "p0" && q.Get("from") != "parted" || q.Get("straight") != "true" {
 			t.Errorf("GitLab was asked to compare %v", q)
 		}
-		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs, "commits": []any{map[string]any{"id": "p1"}}})
+		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs, "commits": []any{map[string]any{"id": q.Get("to"), "author_name": "Mona",
+			"author_email": "mona@elsewhere.example"}}})
+	})
+	handle("GET", project+"repository/merge_base", func(w http.ResponseWriter, r *http.Request) {
+		if refs := r.URL.Query()["refs[]"]; len(refs) != 2 || refs[0] != "main" {
+			t.Errorf("GitLab was asked where %v parted", refs)
+		}
+		teamtest.Answer(w, 200, map[string]any{"id": "parted"})
 	})
 	handle("GET", project+"merge_requests/12/diffs", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "1" {
@@ -213,12 +221,12 @@ func (x *gitlabTeam) send(body map[string]any) (out wire.HookReceipt) {
 	return out
 }
 
-func (x *gitlabTeam) merge(action, state, branch string, at time.Time) {
+func (x *gitlabTeam) merge(action, state, branch string, at time.Time, more ...map[string]any) {
 	x.Helper()
 	var body map[string]any
-	json.Unmarshal(mergeRequest(action, state, branch, 12, at, "acme/api", map[string]any{
+	json.Unmarshal(mergeRequest(action, state, branch, 12, at, "acme/api", append(more, map[string]any{
 		"url": x.lab.URL + "/lab/acme/api/-/merge_requests/12",
-	}), &body)
+	})...), &body)
 	x.send(body)
 }
 

@@ -138,7 +138,7 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 		}
 		moved = append(moved, followed...)
 	}
-	if err := s.askReport(ctx, c, now); err != nil {
+	if err := ground.FirstError(s.noteOutside(ctx, c, repo, e, now), s.askReport(ctx, c, now)); err != nil {
 		return wire.HookReceipt{}, err
 	}
 	if was == nil || was.State != now.State {
@@ -279,10 +279,13 @@ func (s *Service) pushed(ctx context.Context, c *ground.Change, from sender, rep
 	p := e.Push
 	main := mainBranch(repo, e.Repo)
 	if p.Deleted {
-		return ground.Ignored("the branch was deleted"), nil
+		return ground.Ignored("the branch was deleted"), forgetPushed(ctx, c, repo, *p)
 	}
 	if p.Branch != main {
-		return branchPushed(ctx, c, repo, p.Branch)
+		return s.branchPushed(ctx, c, from, repo, e)
+	}
+	if err := forgetPushed(ctx, c, repo, *p); err != nil {
+		return wire.HookReceipt{}, err
 	}
 	late, err := closeGap(ctx, c.Tx, repo.ID, p)
 	if err != nil {
@@ -335,10 +338,17 @@ func (s *Service) lookUpPush(ctx context.Context, c *ground.Change, from sender,
 	return ground.Done("%d pushed files are looked at for those who work on them", len(paths)), err
 }
 
-func branchPushed(ctx context.Context, c *ground.Change, repo coord.Repo, branch string) (wire.HookReceipt, error) {
+// branchPushed takes a push to another branch: it is a sign of life of the work
+// there, or work that svc knows nothing of.
+func (s *Service) branchPushed(ctx context.Context, c *ground.Change, from sender, repo coord.Repo,
+	e githost.Event) (wire.HookReceipt, error) {
+	branch := e.Push.Branch
 	intents, err := c.Intents(ctx, c.Who.OrgID, store.IntentFilter{Repo: repo.ID, Branch: branch, Statuses: coord.LiveIntentStatuses()})
-	if err != nil || len(intents) == 0 {
-		return ground.Ignored("no live intent is on the branch %s", branch), err
+	if err == nil && len(intents) == 0 {
+		return ground.Ignored("no live intent is on the branch %s", branch), s.noteBranch(ctx, c, from, repo, e)
+	}
+	if err != nil {
+		return wire.HookReceipt{}, err
 	}
 	for _, i := range intents {
 		if err := c.TouchIntent(ctx, i.ID, c.Now); err != nil {
@@ -355,6 +365,9 @@ func workedOn(c *ground.Change, repo string, paths []string, any bool) (out []st
 		pushed[p] = true
 	}
 	for _, id := range c.Live.Workers(repo) {
+		if c.Live.Worker(id).Outside != nil {
+			continue
+		}
 		for _, ch := range c.Live.Changes(id) {
 			for _, p := range []*string{&ch.Facts.Path, ch.Facts.OldPath} {
 				if p != nil && (any || pushed[*p]) && !slices.Contains(out, *p) {

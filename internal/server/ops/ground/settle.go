@@ -33,7 +33,8 @@ type Change struct {
 // settled, if nothing was tried since.
 func (c *Change) Findings(workerID string) []engine.Finding {
 	if c.last.worker != workerID || c.last.tries != c.Live.Tries() {
-		c.last.worker, c.last.tries, c.last.found = workerID, c.Live.Tries(), engine.Detect(c.Live.View(), workerID)
+		found := slices.DeleteFunc(engine.Detect(c.Live.View(), workerID), func(f engine.Finding) bool { return f.Untold() })
+		c.last.worker, c.last.tries, c.last.found = workerID, c.Live.Tries(), found
 	}
 	return c.last.found
 }
@@ -270,6 +271,7 @@ func PartyOf(role coord.PartyRole, w *engine.Worker) coord.Party {
 		b := w.Branch
 		p.Branch = &b
 	}
+	p.Outside = w.Outside
 	return p
 }
 

@@ -179,7 +179,10 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 	var all []ranked
 	for _, id := range ix.Workers(self.Repo.ID) {
 		w := ix.Worker(id)
-		if w.ID == self.ID || slices.ContainsFunc(w.Lineages, func(l string) bool { return slices.Contains(self.Lineages, l) }) {
+		if w.ID == self.ID || w.Outside != nil && len(kinds[id]) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(w.Lineages, func(l string) bool { return slices.Contains(self.Lineages, l) }) {
 			continue
 		}
 		score := 10 * len(kinds[id])
@@ -199,7 +202,7 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 func nearbyOf(ix *engine.Index, w *engine.Worker, kinds []string) wire.Nearby {
 	n := wire.Nearby{User: w.User, Since: w.Since, Paths: pathsOf(ix, w), Kinds: kinds, Overlaps: len(kinds) > 0}
 	p := ground.PartyOf(coord.Holder, w)
-	n.Intent, n.SessionID, n.Branch = p.Intent, p.SessionID, p.Branch
+	n.Intent, n.SessionID, n.Branch, n.Outside = p.Intent, p.SessionID, p.Branch, p.Outside
 	if w.Tool != "" {
 		n.Tool = &w.Tool
 	}

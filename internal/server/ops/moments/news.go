@@ -37,7 +37,7 @@ func (h *hook) gatherNews(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, add := range []func(context.Context) error{h.conflictNews, h.landingNews, h.messageNews, h.answerNews, h.questionNews} {
+	for _, add := range []func(context.Context) error{h.conflictNews, h.landingNews, h.wishNews, h.messageNews, h.answerNews, h.questionNews} {
 		if err := add(ctx); err != nil {
 			return err
 		}
@@ -194,6 +194,9 @@ func (h *hook) teamLines(ctx context.Context) error {
 		}
 		if n.Branch != nil {
 			line += " on " + marker.Place(*n.Branch, peertext.MaxBranch)
+		}
+		if n.Outside != nil {
+			line += ", " + n.Outside.Name() + ", without svc"
 		}
 		if n.Intent != nil {
 			line += ", " + n.Intent.Ref

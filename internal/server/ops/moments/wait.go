@@ -125,6 +125,9 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err == nil && out.Status == "still_busy" {
 		err = s.meanwhile(ctx, who, t, &out)
 	}
+	if err == nil {
+		err = s.wish(ctx, who, in, t, &out)
+	}
 	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
 	return out, err
 }

@@ -94,6 +94,9 @@ func liveFacts(_ context.Context, c *ground.Change, repos []string, key string) 
 	for _, repo := range repos {
 		for _, id := range c.Live.Workers(repo) {
 			w := c.Live.Worker(id)
+			if w.Outside != nil { // nobody there can be asked
+				continue
+			}
 			out = append(out, claimFacts(c, w, key)...)
 			for _, ch := range c.Live.Changes(id) {
 				for _, t := range changedAs(ch.Facts, key) {

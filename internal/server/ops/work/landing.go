@@ -63,9 +63,10 @@ func priceOf(p order.Price) wire.LandingPrice {
 func landingStep(place int, step engine.LandingStep, landed map[string]bool, rows []store.ConflictRow) wire.LandingStep {
 	p := ground.PartyOf(coord.Holder, step.Worker)
 	out := wire.LandingStep{Place: place, Intent: p.Intent, SessionID: p.SessionID, User: p.User, Repo: p.Repo, Branch: p.Branch,
-		Reason: step.Reason, Redo: make([]wire.LandingRedo, len(step.Redo)), Conflicts: []string{}, LandingPrice: priceOf(step.Price)}
+		Outside: p.Outside, Reason: step.Reason, Redo: make([]wire.LandingRedo, len(step.Redo)), Conflicts: []string{},
+		LandingPrice: priceOf(step.Price)}
 	for k, r := range step.Redo {
-		after := cmp.Or(r.After.Ref(), r.After.User.Name)
+		after := cmp.Or(r.After.Ref(), outsideName(r.After), r.After.User.Name)
 		out.Redo[k] = wire.LandingRedo{After: after, Kind: r.Kind, Place: r.Place, Lines: r.Lines, Break: r.Break}
 	}
 	for _, row := range rows {
@@ -75,6 +76,14 @@ func landingStep(place int, step engine.LandingStep, landed map[string]bool, row
 	}
 	slices.Sort(out.Conflicts)
 	return out
+}
+
+// outsideName names work of people who do not use svc, "" for others'.
+func outsideName(w *engine.Worker) string {
+	if w.Outside == nil {
+		return ""
+	}
+	return strings.TrimSpace(w.Outside.Name() + " " + w.Branch)
 }
 
 // sequence puts into words in which order the sides of a conflict best land, or

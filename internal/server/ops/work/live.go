@@ -61,7 +61,8 @@ func liveWork(p *engine.Presence, who coord.Caller, path string) wire.LiveWork {
 	w := p.Worker
 	party := ground.PartyOf(coord.Holder, w)
 	out := wire.LiveWork{SessionID: party.SessionID, Developer: party.User, Own: w.User.ID == who.UserID, Tool: w.Tool, Intent: party.Intent,
-		Branch: party.Branch, Lines: []coord.LineCount{}, Definitions: []wire.LiveDefinition{}, Since: w.Since, Claim: p.Claim}
+		Branch: party.Branch, Outside: party.Outside, Lines: []coord.LineCount{}, Definitions: []wire.LiveDefinition{},
+		Since: w.Since, Claim: p.Claim}
 	if out.Own && out.Intent != nil {
 		out.Intent.Title = &w.Intent.Title
 	}

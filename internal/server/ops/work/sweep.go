@@ -65,7 +65,7 @@ func (s *Service) sweepOrg(ctx context.Context, org string) error {
 				return err
 			}
 		}
-		return shareUnattended(ctx, c, org)
+		return ground.FirstError(shareUnattended(ctx, c, org), forgetStale(ctx, c, org))
 	})
 }
 
@@ -124,7 +124,11 @@ func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
 			return err
 		}
 		claims, err := unattended(ctx, tx, org)
-		due = len(claims) > 0
+		if due = len(claims) > 0; err != nil || due {
+			return err
+		}
+		branches, err := tx.Branches(ctx, org, stale(tx))
+		due = len(branches) > 0
 		return err
 	})
 	return due, err

@@ -4,7 +4,7 @@ import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Conflict, Event, Evidence, Party } from "../../api/records";
 import { adviceFor, isParty, orderOf, partOf, side, type Part } from "../../lib/advice";
-import { sideOf, told } from "../../lib/conflict";
+import { outsideName, sideOf, told, whoOf } from "../../lib/conflict";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
@@ -198,7 +198,15 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
       <div className="party-head">
         <Avatar user={party?.user ?? null} size={30} />
         <div className="grow">
-          <b dir="auto">{party?.user?.name ?? (party ? party.repo.full_name : "Nobody any more")}</b>
+          <b dir="auto">{party ? whoOf(party) : "Nobody any more"}</b>
+          {party?.outside && (
+            <div className="wrap">
+              <a href={party.outside.url} target="_blank" rel="noreferrer">
+                {outsideName(party.outside)}
+              </a>
+              <span className="dim">without svc</span>
+            </div>
+          )}
           {party?.intent && (
             <div className="wrap">
               <Link href={`/intents/${party.intent.ref}`} className="plain-link" dir="auto">

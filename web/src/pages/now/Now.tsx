@@ -16,6 +16,7 @@ import { Agents } from "./Agents";
 import { NeedsYou } from "./NeedsYou";
 
 const FirstAgent = later(() => import("./FirstAgent"), "FirstAgent");
+const Outside = later(() => import("./Outside"), "Outside");
 const Landed = later(() => import("./Landed"), "Landed");
 const AgentMessage = later(() => import("../messages/AgentMessage"), "AgentMessage");
 const Lanes = later(() => import("../lanes/Lanes"), "Lanes");
@@ -85,6 +86,7 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
   const landed = (
     <Suspense fallback={null}>
       <Landed />
+      <Outside />
     </Suspense>
   );
   return (

@@ -5,6 +5,7 @@ import { IconArrowDown, IconArrowUp } from "../../ui/icons.gen";
 import { useState, type DragEvent } from "react";
 import { Link } from "wouter";
 import type { LandingStep } from "../../api/records";
+import { outsideName } from "../../lib/conflict";
 import { useGet } from "../../lib/queries";
 import { plural, titleOf } from "../../lib/text";
 import { useFilter } from "../../lib/url";
@@ -54,7 +55,7 @@ export function Landing({ repo }: { repo: string }) {
     >
       <ol className="rows" aria-label="Landing order">
         {(all ? steps : steps.slice(0, few)).map((s, i) => (
-          <li key={refOf(s) || i} className="row-item landing-step" draggable={refOf(s) !== ""} onDragStart={() => setDragged(i)} onDragOver={(e: DragEvent) => e.preventDefault()} onDrop={() => (dragged !== null && move(dragged, i), setDragged(null))}>
+          <li key={refOf(s) || (s.outside?.url ?? i)} className="row-item landing-step" draggable={refOf(s) !== ""} onDragStart={() => setDragged(i)} onDragOver={(e: DragEvent) => e.preventDefault()} onDrop={() => (dragged !== null && move(dragged, i), setDragged(null))}>
             <b className="landing-place">{s.place}</b>
             <Avatar user={s.user} size={22} />
             <span className="grow">
@@ -62,6 +63,13 @@ export function Landing({ repo }: { repo: string }) {
                 <Link href={`/intents/${s.intent.ref}`} dir="auto">
                   {titleOf({ ...s.intent, branch: s.branch })}
                 </Link>
+              ) : s.outside ? (
+                <>
+                  <a href={s.outside.url} target="_blank" rel="noreferrer" dir="auto">
+                    {outsideName(s.outside)} {s.branch}
+                  </a>{" "}
+                  <span className="dim">by {s.outside.author}, without svc</span>
+                </>
               ) : (
                 <span dir="auto">{s.user?.name ?? s.branch}</span>
               )}{" "}
