@@ -28,7 +28,7 @@ func loginCommand(a *app.Run) *cobra.Command {
 	var keychain, admin bool
 	var next nextFlags
 	cmd := &cobra.Command{
-		Use:   "login [--server URL] [--token TOKEN] [--org SLUG] [--yes] [--repos PATTERN] [--admin]",
+		Use:   "login [--server URL] [--token TOKEN] [--org SLUG] [--yes] [--admin]",
 		Short: "Log in to a server",
 		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
 			"link, type the code, approve. The login is kept in the user config folder,\n" +

@@ -101,7 +101,7 @@ func TestCompletionOfValues(t *testing.T) {
 
 // free are the flags whose values nobody can know before they are typed.
 var free = regexp.MustCompile(`^(note|title|summary|branch|subject|description|url|since|until|delivery|against|event|server|dir|after|` +
-	`explain|input|jq|template|repos|refs|report|picture|share|token|pusher|(add-|remove-)?(path|symbol|contract))$`)
+	`explain|input|jq|template|repos|refs|report|picture|share|token|org|pusher|(add-|remove-)?(path|symbol|contract))$`)
 
 var stringFlag = regexp.MustCompile(`^ +(?:-\w, )?--([a-z-]+) (?:string|strings)\b`)
 
