@@ -312,12 +312,14 @@ func (p *play) trial(s *stage, api *clone, all map[string]string, c change) ([]s
 	if err := api.apply(back); err != nil {
 		return nil, err
 	}
-	if err := api.hook("Stop", ""); err != nil {
-		return nil, err
+	var left []string
+	for range 6 { // a turn has only so much time for what is still to be told
+		if err := api.hook("Stop", ""); err != nil {
+			return nil, err
+		}
+		if left, err = s.settled(); err != nil || len(left) == 0 {
+			return found, err
+		}
 	}
-	left, err := s.settled()
-	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("%s was taken back, and is still told: %v", c.what, left)
-	}
-	return found, err
+	return nil, fmt.Errorf("%s was taken back, and is still told: %v", c.what, left)
 }
