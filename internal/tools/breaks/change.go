@@ -122,7 +122,7 @@ var routeLine = regexp.MustCompile(`(?i)route|mapping|prefix|\.(get|post|put|del
 // remark tells lines that are no route though they may look like one; label
 // what stands before a word that only names a group in a document.
 var (
-	remark = regexp.MustCompile(`^\s*(\*|//|#|/\*)|\bimport\b|\brequire\b|@ApiOperation|@Api|RequestMethod\.`)
+	remark = regexp.MustCompile(`^\s*(\*|//|#[^[]|/\*)|\bimport\b|\brequire\b|@ApiOperation|@Api|RequestMethod\.`)
 	label  = regexp.MustCompile(`tags=\[$`)
 )
 
