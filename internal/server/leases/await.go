@@ -74,7 +74,7 @@ func keepsOut(ix *engine.Index, e coord.Event) bool {
 
 // await returns when all edges at a place have seen an event, or have no lease.
 func (h *Hub) await(ctx context.Context, p place, seq int64) {
-	others := watcher{hub: h, org: p.org}
+	others := watcher{hub: h}
 	for {
 		h.mu.Lock()
 		late, wait, next := h.behind(p, seq)
@@ -121,52 +121,83 @@ func (h *Hub) behind(p place, seq int64) (late *edge, wait time.Duration, next <
 	return nil, 0, nil
 }
 
-// A watcher looks at what other replicas note, and notices those that stand
-// still.
+// A watcher looks at what other replicas note, for somebody who waits.
 type watcher struct {
 	hub  *Hub
-	org  string
-	seen map[store.LeaseRow]time.Time // since when a note is as it is
+	lost time.Time // since when it cannot be read
 }
 
 // behind reports whether another replica may have an edge that has not seen an
-// event. While that cannot be read, it may.
+// event. While that cannot be read, it may, as long as any lease could hold.
 func (w *watcher) behind(ctx context.Context, p place, seq int64) bool {
-	var rows []store.LeaseRow
-	err := w.hub.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Leases(ctx, p.org, w.hub.replica)
-		return err
-	})
+	rows, err := w.hub.look(ctx, p.org)
 	if err != nil {
-		return w.still(store.LeaseRow{}) // as long as any could hold
+		if w.lost.IsZero() {
+			w.lost = time.Now()
+		}
+		return time.Since(w.lost) < w.hub.Times.Period
 	}
 	late := false
 	for _, row := range rows {
 		if p.repo != "" && row.RepoID != p.repo || row.Seen >= seq {
 			continue
 		}
-		if w.still(row) {
+		if w.hub.still(row) {
 			late = true
 			continue
 		}
-		_ = w.hub.store.Write(ctx, "", func(tx *store.Tx) error { return tx.DropLease(ctx, p.org, row) }) // if not, the next does
+		_ = w.hub.store.Write(ctx, "", func(tx *store.Tx) error { return tx.DropLease(ctx, row) }) // if not, the next does
 	}
 	return late
 }
 
+// A note is what another replica noted of a repo, as it was last seen, and since
+// when it is so.
+type note struct {
+	renewed int64
+	since   time.Time
+}
+
+// noted says whose note it is.
+type noted struct {
+	place
+	replica string
+}
+
+// look reads what other replicas note of an org, or of all, and forgets what is
+// gone: a note that comes again may stand for new leases.
+func (h *Hub) look(ctx context.Context, org string) (rows []store.LeaseRow, err error) {
+	err = h.store.Read(ctx, func(tx *store.Tx) error {
+		rows, err = tx.Leases(ctx, org, h.replica)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, there := time.Now(), map[noted]bool{}
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	for _, row := range rows {
+		k := noted{place{row.OrgID, row.RepoID}, row.Replica}
+		if there[k] = true; h.notes[k].renewed != row.Renewed || h.notes[k].since.IsZero() {
+			h.notes[k] = note{row.Renewed, now}
+		}
+	}
+	for k := range h.notes {
+		if !there[k] && (org == "" || k.org == org) {
+			delete(h.notes, k)
+		}
+	}
+	return rows, nil
+}
+
 // still reports whether a note may yet stand for leases: it was seen to change
 // lately.
-func (w *watcher) still(row store.LeaseRow) bool {
-	row.Seen = 0
-	since, known := w.seen[row]
-	if !known {
-		if w.seen == nil {
-			w.seen = map[store.LeaseRow]time.Time{}
-		}
-		w.seen[row] = time.Now()
-		return true
-	}
-	return time.Since(since) < w.hub.Times.Period
+func (h *Hub) still(row store.LeaseRow) bool {
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	n := h.notes[noted{place{row.OrgID, row.RepoID}, row.Replica}]
+	return n.renewed != row.Renewed || time.Since(n.since) < h.Times.Period
 }
 
 // follow begins to follow an org's log, if nobody does. The hub is locked.

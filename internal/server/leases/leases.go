@@ -52,6 +52,9 @@ type Hub struct {
 
 	listing sync.Mutex // held while the replica's notes are written, in order
 
+	noting sync.Mutex
+	notes  map[noted]note // of other replicas, as they were last seen
+
 	mu      sync.Mutex
 	places  map[place]*table
 	follows map[string]context.CancelFunc // of the log, by org
@@ -83,11 +86,12 @@ type edge struct {
 // New returns a Hub of a replica.
 func New(st *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger) *Hub {
 	return &Hub{Times: DefaultTimes(), store: st, log: log, live: l, logger: logger, replica: uuid.NewString(),
-		places: map[place]*table{}, follows: map[string]context.CancelFunc{}, ended: make(chan struct{})}
+		places: map[place]*table{}, notes: map[noted]note{}, follows: map[string]context.CancelFunc{}, ended: make(chan struct{})}
 }
 
 // Run renews the replica's notes until ctx ends, and takes them out then.
 func (h *Hub) Run(ctx context.Context) {
+	_, _ = h.look(ctx, "") // notes of a service that ended, which need not be waited for from the first claim on
 	tick := time.NewTicker(h.Times.Renew)
 	defer tick.Stop()
 	for {

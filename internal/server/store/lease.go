@@ -2,23 +2,27 @@ package store
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // A LeaseRow says that a replica lets edges decide by themselves in a repo.
 type LeaseRow struct {
+	OrgID   string
 	Replica string
 	RepoID  string
 	Renewed int64 // counts up while the replica lives
 	Seen    int64 // every edge with a lease from it has seen the log up to here
 }
 
-// PutLease notes that a replica gives leases on a repo.
+// PutLease notes that a replica gives leases on a repo. Its count begins
+// anywhere, so that one that is taken out and put in again is told from the
+// first.
 func (tx *Tx) PutLease(ctx context.Context, replica, org, repo string) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO edge_leases (replica, org_id, repo, renewed, seen) VALUES ($1, $2, $3, 1, 0)
-		ON CONFLICT (org_id, repo, replica) DO UPDATE SET renewed = edge_leases.renewed + 1`, replica, org, repo)
+		INSERT INTO edge_leases (replica, org_id, repo, renewed, seen) VALUES ($1, $2, $3, $4, 0)
+		ON CONFLICT (org_id, repo, replica) DO UPDATE SET renewed = edge_leases.renewed + 1`, replica, org, repo, rand.Int64N(1<<60))
 	return err
 }
 
@@ -35,18 +39,18 @@ func (tx *Tx) LeaseSeen(ctx context.Context, replica, org, repo string, seq int6
 	return err
 }
 
-// Leases returns what replicas other than one note of an org.
+// Leases returns what replicas other than one note, of an org or of all.
 func (tx *Tx) Leases(ctx context.Context, org, but string) ([]LeaseRow, error) {
 	return all(ctx, tx, func(r scanner) (l LeaseRow, err error) {
-		err = r.Scan(&l.Replica, &l.RepoID, &l.Renewed, &l.Seen)
+		err = r.Scan(&l.OrgID, &l.Replica, &l.RepoID, &l.Renewed, &l.Seen)
 		return l, err
-	}, `SELECT replica, repo, renewed, seen FROM edge_leases WHERE org_id = $1 AND replica <> $2`, org, but)
+	}, `SELECT org_id, replica, repo, renewed, seen FROM edge_leases WHERE (org_id = $1 OR $1 = '') AND replica <> $2`, org, but)
 }
 
 // DropLease takes a row out, if it was not renewed since it was read.
-func (tx *Tx) DropLease(ctx context.Context, org string, l LeaseRow) error {
+func (tx *Tx) DropLease(ctx context.Context, l LeaseRow) error {
 	_, err := tx.ExecContext(ctx, `
-		DELETE FROM edge_leases WHERE replica = $1 AND org_id = $2 AND repo = $3 AND renewed = $4`, l.Replica, org, l.RepoID, l.Renewed)
+		DELETE FROM edge_leases WHERE replica = $1 AND org_id = $2 AND repo = $3 AND renewed = $4`, l.Replica, l.OrgID, l.RepoID, l.Renewed)
 	return err
 }
 
