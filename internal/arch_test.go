@@ -27,7 +27,7 @@ const module = "github.com/svc-hq/svc/"
 var (
 	core = [][]string{
 		{"coord", "problem", "version", "lazy", "excerpt", "limit"},
-		{"scope", "plan", "peertext", "shape", "textsearch"},
+		{"scope", "plan", "peertext", "shape", "textsearch", "scim"},
 		{"policy"},
 		{"engine", "wire"},
 	}

@@ -71,13 +71,14 @@ const (
 	ScopePolicyWrite    Scope = "policy:write"
 	ScopeTokensWrite    Scope = "tokens:write"
 	ScopeEventsRead     Scope = "events:read"
+	ScopeSCIM           Scope = "scim" // of a company's directory, for owners to give
 )
 
 // Scopes lists every scope.
 func Scopes() []Scope {
 	return []Scope{ScopeHooks, ScopeTools, ScopeReposRead, ScopeReposWrite, ScopeIntentsRead, ScopeIntentsWrite,
 		ScopeConflictsRead, ScopeConflictsWrite, ScopeMessagesRead, ScopeMessagesWrite, ScopeMembersRead,
-		ScopeMembersWrite, ScopePolicyRead, ScopePolicyWrite, ScopeTokensWrite, ScopeEventsRead}
+		ScopeMembersWrite, ScopePolicyRead, ScopePolicyWrite, ScopeTokensWrite, ScopeEventsRead, ScopeSCIM}
 }
 
 // Enum lists the values for validation and the API document.
@@ -88,13 +89,15 @@ func (Scope) Enum() []string { return enum(Scopes()) }
 // may do what, or where.
 func DeviceScopes() []Scope {
 	return slices.DeleteFunc(Scopes(), func(s Scope) bool {
-		return s == ScopeTokensWrite || s == ScopeMembersWrite || s == ScopePolicyWrite || s == ScopeReposWrite
+		return s == ScopeTokensWrite || s == ScopeMembersWrite || s == ScopePolicyWrite || s == ScopeReposWrite || s == ScopeSCIM
 	})
 }
 
 // AdminScopes lists what a login of svc login --admin holds, for a few minutes:
 // what a person does, and nothing that hooks or an agent's tools call.
-func AdminScopes() []Scope { return ServiceScopes() }
+func AdminScopes() []Scope {
+	return slices.DeleteFunc(ServiceScopes(), func(s Scope) bool { return s == ScopeSCIM })
+}
 
 // ServiceScopes lists what a service token may hold: a service is nobody's
 // agent, so it may not call hooks or tools.

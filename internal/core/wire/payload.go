@@ -254,7 +254,7 @@ type QuestionAnsweredPayload struct {
 // A MemberAddedPayload is of a person who joined.
 type MemberAddedPayload struct {
 	Role coord.Role `json:"role"`
-	By   string     `json:"by,omitempty" enum:"provider" doc:"The sign-in provider let them in"`
+	By   string     `json:"by,omitempty" enum:"provider,directory" doc:"The sign-in provider or the company's directory let them in"`
 }
 
 // A MemberUpdatedPayload is of a person whose role, name, address or sign-in
@@ -262,9 +262,9 @@ type MemberAddedPayload struct {
 type MemberUpdatedPayload struct {
 	Role         coord.Role `json:"role,omitempty"`
 	PreviousRole coord.Role `json:"previous_role,omitempty"`
-	By           string     `json:"by,omitempty" enum:"provider,operator"`
-	Name         bool       `json:"name,omitempty" doc:"Their name changed at the provider"`
-	Email        bool       `json:"email,omitempty" doc:"Their address changed at the provider"`
+	By           string     `json:"by,omitempty" enum:"provider,operator,directory"`
+	Name         bool       `json:"name,omitempty" doc:"Their name changed at the provider, or in the directory"`
+	Email        bool       `json:"email,omitempty" doc:"Their address changed there"`
 	Unbound      int64      `json:"unbound,omitempty" doc:"How many sign-ins they are no longer bound to"`
 	Account      string     `json:"account,omitempty" enum:"disabled,enabled,reset,signed_out" doc:"What the server's administrator did with their account"`
 }

@@ -197,7 +197,7 @@ var lacking = map[coord.SignInLack]string{
 // personal: an admin made it with exactly these scopes. Without a scope to
 // hold there is nothing an admin could have granted.
 func serviceAsAdmin(op Op, who coord.Caller) bool {
-	return !who.Personal() && len(op.Scopes) > 0 && slices.Contains(op.Roles, coord.Admin)
+	return !who.Personal() && len(op.Scopes) > 0 && (slices.Contains(op.Roles, coord.Admin) || op.ForDirectory())
 }
 
 func list[T ~string](vs []T, sep string) string {
@@ -404,9 +404,9 @@ func isList(op Op) bool {
 }
 
 // AnyQuery reports whether a query may hold what the operation does not know:
-// providers, hosts, mail programs and probes add parameters of their own to
+// providers, directories, hosts, mail programs and probes add parameters of their own to
 // addresses that they were given.
-func (op Op) AnyQuery() bool { return op.Door == Public || op.Browser != nil }
+func (op Op) AnyQuery() bool { return op.Door == Public || op.Browser != nil || op.ForDirectory() }
 
 func fieldsOf(t reflect.Type, at []int, all *shape.Schema) (out []field) {
 	for i := range t.NumField() {

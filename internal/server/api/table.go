@@ -50,7 +50,7 @@ func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
 // Table is everything the service offers, one operation a row. A row without
 // a Route is for agents only; one without a Tool is for people only.
 var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, sinks,
-	gitHosts, payments, health)
+	gitHosts, payments, health, directory())
 
 var accounts = []Op{
 	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*people.Service).GetMe)},

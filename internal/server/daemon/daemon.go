@@ -190,8 +190,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.rest = r
 
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", r.Handler())
-	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
+	for _, path := range []string{"/v1/", api.SCIM, "/healthz", "/readyz", "/openapi.json", "/docs"} {
 		mux.Handle(path, r.Handler())
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))

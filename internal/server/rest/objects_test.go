@@ -41,6 +41,14 @@ var objects = map[string]maker{
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id + "/erase", id, nil}
 	},
+	"GET /scim/v2/Users/{id}":     onPerson(nil),
+	"PUT /scim/v2/Users/{id}":     onPerson([]byte(`{"userName": "ana"}`)),
+	"PATCH /scim/v2/Users/{id}":   onPerson([]byte(`{"Operations": [{"op": "replace", "path": "active", "value": "False"}]}`)),
+	"DELETE /scim/v2/Users/{id}":  onPerson(nil),
+	"GET /scim/v2/Groups/{id}":    onGroup(nil),
+	"PUT /scim/v2/Groups/{id}":    onGroup([]byte(`{"displayName": "Group"}`)),
+	"PATCH /scim/v2/Groups/{id}":  onGroup([]byte(`{"Operations": [{"op": "remove", "path": "members"}]}`)),
+	"DELETE /scim/v2/Groups/{id}": onGroup(nil),
 	"POST /v1/invites/{id}/resend": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/invites", map[string]any{"role": "member"})
 		return object{"/v1/invites/" + id + "/resend", id, nil}
@@ -182,6 +190,23 @@ func onIntent(tail string, body any) maker {
 	}
 }
 
+// onPerson calls a route of a directory on somebody.
+func onPerson(body any) maker {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		return object{"/scim/v2/Users/" + id, id, body}
+	}
+}
+
+// onGroup calls one on a group.
+func onGroup(body any) maker {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/scim/v2/Groups", map[string]any{"displayName": unique("group"),
+			"members": []any{map[string]any{"value": w.Member(o, coord.Member).ID}}})
+		return object{"/scim/v2/Groups/" + id, id, body}
+	}
+}
+
 // onRepo calls a route on a repo.
 func onRepo(tail string, body any) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
@@ -242,6 +267,8 @@ func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo strin
 var good = map[string]any{
 	"PATCH /v1/org":                     map[string]any{"data_mode": "metadata_only"},
 	"POST /v1/members":                  map[string]any{"email": "new@example.com", "role": "member"},
+	"POST /scim/v2/Users":               map[string]any{"userName": "scim@example.com"},
+	"POST /scim/v2/Groups":              map[string]any{"displayName": "svc-viewer"},
 	"POST /v1/invites":                  map[string]any{"role": "member"},
 	"POST /v1/tokens":                   map[string]any{"name": "laptop"},
 	"POST /v1/repos":                    map[string]any{"full_name": "acme/good"},

@@ -202,8 +202,15 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 		w.WriteHeader(status)
 		return
 	}
-	s.writeJSON(w, r, plainJSON, status, out)
+	media := plainJSON
+	if forDirectory(r) {
+		media = scimJSON
+	}
+	s.writeJSON(w, r, media, status, out)
 }
+
+// forDirectory reports whether a company's directory asks, which speaks SCIM.
+func forDirectory(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, api.SCIM) }
 
 // fail answers a failure: with a problem, or with a page where a person sits in
 // front of it.
@@ -228,6 +235,10 @@ func sentence(text string) string {
 
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	b := s.problem(w, r, err)
+	if forDirectory(r) {
+		s.writeJSON(w, r, scimJSON, b.Status, api.SCIMError(b, r.Method))
+		return
+	}
 	s.writeJSON(w, r, problemJSON, b.Status, b)
 }
 
@@ -249,7 +260,10 @@ func (s *Server) problem(w http.ResponseWriter, r *http.Request, err error) prob
 }
 
 // The headers that nearly every answer has are made once.
-var noStore, plainJSON, problemJSON = []string{"no-store"}, []string{"application/json"}, []string{"application/problem+json"}
+var (
+	noStore, plainJSON    = []string{"no-store"}, []string{"application/json"}
+	problemJSON, scimJSON = []string{"application/problem+json"}, []string{"application/scim+json"}
+)
 
 // writeJSON encodes first, so that a failure can still become a 500.
 func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType []string, status int, v any) {

@@ -24,7 +24,8 @@ func marks(t *testing.T, w *daemontest.World, theirs, ours *daemontest.Org) (out
 	t.Helper()
 	for _, route := range []string{"GET /v1/intents/{ref}", "GET /v1/conflicts/{ref}", "GET /v1/projects/{id}", "GET /v1/sessions/{id}",
 		"POST /v1/invites/{id}/resend", "DELETE /v1/tokens/{id}", "GET /v1/repos/{repo}", "GET /v1/conversations/{id}",
-		"POST /v1/questions/{id}/answers", "POST /v1/messages/{id}/ack", "DELETE /v1/github/app/{id}", "PATCH /v1/webhooks/{id}"} {
+		"POST /v1/questions/{id}/answers", "POST /v1/messages/{id}/ack", "DELETE /v1/github/app/{id}", "PATCH /v1/webhooks/{id}",
+		"GET /scim/v2/Groups/{id}"} {
 		for _, o := range []*daemontest.Org{theirs, ours} {
 			if make := objects[route]; make != nil {
 				make(t, w, o)

@@ -16,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -306,7 +307,7 @@ func (x *walker) violates(v violation, r daemontest.Request) {
 	x.violated++
 	res := x.w.Do(r)
 	what := v.what + " in " + v.field
-	if !x.isProblem(what, res, 400, problem.Validation) {
+	if !x.isProblem(what, res, 400, problem.Validation) || x.op.ForDirectory() {
 		return
 	}
 	var b problem.Body
@@ -344,6 +345,15 @@ func (x *walker) success(method string, own object) {
 // isProblem checks that an answer is a problem of the kind.
 func (x *walker) isProblem(what string, res daemontest.Response, status int, kind problem.Kind) bool {
 	x.Helper()
+	if x.op.ForDirectory() { // which has a form of its own
+		var e wire.SCIMError
+		if err := json.Unmarshal(res.Body, &e); err != nil || res.Header.Get("Content-Type") != "application/scim+json" ||
+			res.Status != status || e.Status != fmt.Sprint(status) || e.Detail == "" {
+			x.Errorf("%s: got %d, want %d\n%s", what, res.Status, status, res.Body)
+			return false
+		}
+		return true
+	}
 	var b problem.Body
 	if err := json.Unmarshal(res.Body, &b); err != nil || res.Header.Get("Content-Type") != "application/problem+json" {
 		x.Errorf("%s: %d is not a problem: %s", what, res.Status, res.Body)

@@ -42,6 +42,9 @@ func (s *Service) CreateToken(ctx context.Context, who coord.Caller, in wire.Cre
 	if err != nil {
 		return out, err
 	}
+	if in.Kind == coord.ServiceToken && slices.Contains(scopes, coord.ScopeSCIM) && who.Role != coord.Owner {
+		return out, problem.Newf(problem.Forbidden, "only owners make a token for the company's directory, which can make owners")
+	}
 	secret := auth.NewToken()
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
 		by := who.UserID

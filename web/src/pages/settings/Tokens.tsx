@@ -20,9 +20,10 @@ const scopes: { noun: string; list: Scope[] }[] = [
   { noun: "Policies", list: ["policy:read", "policy:write"] },
   { noun: "Tokens", list: ["tokens:write"] },
   { noun: "Events", list: ["events:read"] },
+  { noun: "Directory", list: ["scim"] },
 ];
 const agentOnly: Scope[] = ["hooks:evaluate", "mcp:tools"];
-const fromDevice = scopes.flatMap((s) => s.list).filter((s) => !["tokens:write", "members:write", "policy:write"].includes(s));
+const fromDevice = scopes.flatMap((s) => s.list).filter((s) => !["tokens:write", "members:write", "policy:write", "scim"].includes(s));
 
 export function Tokens() {
   const me = useMe();
@@ -66,7 +67,7 @@ function TokenRow({ token }: { token: Token }) {
       <div className="grow clip">
         <b className="clip">{token.name}</b>
         <div className="dim clip">
-          <Code>{token.prefix}…</Code> {owner ? owner.name : token.kind === "service" ? "service" : ""} · {token.scopes.length === 16 ? "every scope" : `${token.scopes.length} scopes`} ·{" "}
+          <Code>{token.prefix}…</Code> {owner ? owner.name : token.kind === "service" ? "service" : ""} · {token.scopes.length === 17 ? "every scope" : `${token.scopes.length} scopes`} ·{" "}
           {token.last_used_at ? <Ago at={token.last_used_at} prefix="used " /> : "never used"}
           {token.expires_at && !ended && <Ago at={token.expires_at} prefix=" · ends " />}
         </div>
@@ -143,7 +144,7 @@ function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void })
                 <div key={g.noun} className="scope-row">
                   <span className="scope-noun">{g.noun}</span>
                   {g.list.map((s) => (
-                    <Checkbox key={s} value={s} size="xs" label={s.split(":")[1]} aria-label={s} disabled={kind === "service" && agentOnly.includes(s)} />
+                    <Checkbox key={s} value={s} size="xs" label={s.split(":")[1] ?? s} aria-label={s} disabled={kind === "service" && agentOnly.includes(s)} />
                   ))}
                 </div>
               ))}
