@@ -319,3 +319,30 @@ func TestOpenIDMayBeDownOrOff(t *testing.T) {
 		t.Errorf("the answer tells of our inside: %s", res.Body)
 	}
 }
+
+// A second factor is asked for after the provider, too; and how fresh a sign-in
+// is, the provider says.
+func TestOpenIDAndTheSecondFactor(t *testing.T) {
+	w, i := openIDWorld(t)
+	o := w.Org("Acme")
+	u := o.Users[coord.Member]
+	claims := func(ago time.Duration) map[string]any {
+		return map[string]any{"sub": "7", "email": u.Email, "auth_time": time.Now().Add(-ago).Unix()}
+	}
+	p := &phone{t: t, w: w, user: u, cookie: session(i.visit(t, w, "/", claims(time.Hour)).back(w))}
+	p.must(403, "POST", "/v1/auth/totp", nil, nil)
+	start := w.Do(request{Method: "GET", Path: "/v1/auth/oidc/start?fresh=true"})
+	if to := start.Header.Get("Location"); !strings.Contains(to, "prompt=login") || !strings.Contains(to, "max_age=900") {
+		t.Errorf("a fresh proof is asked for at %s", to)
+	}
+	p.cookie = session(i.visit(t, w, "/", claims(0)).back(w))
+	p.enrol()
+	res := i.visit(t, w, "/conflicts?x=1", claims(0)).back(w)
+	at, ticket, _ := strings.Cut(res.Header.Get("Location"), "#")
+	if at != w.URL+"/sign-in?next=%2Fconflicts%3Fx%3D1" || session(res) != "" {
+		t.Fatalf("after the provider: %q with a session %q", at, session(res))
+	}
+	if res := p.show(ticket, p.code(0)); res.Status != 200 {
+		t.Errorf("then the code = %d %s", res.Status, res.Body)
+	}
+}
