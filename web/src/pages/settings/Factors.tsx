@@ -7,6 +7,7 @@ import { fieldError, useAction } from "../../ui/action";
 import { Command, Pill } from "../../ui/bits";
 import { Confirmed, Dialog, Form } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
+import "../../styles/settings.css";
 
 export const useFactors = () => useQuery({ queryKey: ["factors"], queryFn: () => call("GET /v1/auth/factors") });
 
