@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func marks(t *testing.T, w *daemontest.World, theirs, ours *daemontest.Org) (out
 			return tx.ExportOrg(ctx, o.ID, func(row store.Exported) error {
 				for _, v := range row.Row {
 					text := fmt.Sprint(v)
-					if shape.IsUUID(text) || strings.Contains(text, "@example.com") || strings.HasPrefix(text, "acme/repo-") {
+					if shape.IsUUID(text) || strings.HasSuffix(text, "@example.com") || strings.HasPrefix(text, "acme/repo-") {
 						found[text] = true
 					}
 				}
@@ -97,15 +98,20 @@ func TestToolsAndStreamsShowOneOrg(t *testing.T) {
 		for _, s := range []*bufio.Reader{stream, cookies} {
 			x.readsTo(s, fmt.Sprintf("%q", coord.IntentRef(last)))
 		}
-		tried := 0
+		tried, posted := 0, 0
 		for _, op := range api.Table {
+			x.op = op
 			if op.Tool != "" && op.Tool != "wait_for" { // which answers when something happens
-				x.op = op
 				tried += x.asks(session)
 			}
+			method, path, _ := strings.Cut(op.Route, " ")
+			if method != "GET" && !strings.Contains(path, "{") && op.Door != api.Public && len(x.schemas.Inputs(op).Body.Properties) > 0 &&
+				path != "/v1/work/follow" && path != "/v1/wait" { // which do, too
+				posted += x.posts()
+			}
 		}
-		if tried < 300 {
-			t.Errorf("only %d questions were asked", tried)
+		if tried < 250 || posted < 500 {
+			t.Errorf("only %d questions were asked of tools and %d of rows", tried, posted)
 		}
 	})
 }
@@ -125,34 +131,48 @@ func (x *walker) readsTo(s *bufio.Reader, last string) {
 	}
 }
 
-// asks calls a tool about records of theirs, one argument at a time, and returns
-// how often.
+// asks calls a tool about records of theirs and returns how often.
 func (x *walker) asks(session string) (tried int) {
 	x.Helper()
-	in := x.schemas.Inputs(x.op).All
-	base, _ := plain(x.schemas.Schemas.Example(in)).(map[string]any)
-	call := func(args map[string]any) string {
-		tried++
+	return x.about(x.schemas.Inputs(x.op).All, x.op.Tool, func(args map[string]any) string {
 		body := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": x.op.Tool, "arguments": args}}
 		return string(x.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: x.ours.Owner(), Body: body,
 			Header: map[string]string{"Accept": "application/json, text/event-stream", "X-Svc-Session": session}}, nil).Body)
-	}
-	x.shows(x.op.Tool, []byte(call(base)))
+	})
+}
+
+// posts calls a row of the table with bodies about records of theirs.
+func (x *walker) posts() (tried int) {
+	x.Helper()
+	method, path, _ := strings.Cut(x.op.Route, " ")
+	return x.about(x.schemas.Inputs(x.op).Body, x.op.Route, func(body map[string]any) string {
+		return string(x.w.Do(x.request(method, path, body)).Body)
+	})
+}
+
+// about asks about records of theirs, one argument at a time, be it one text or
+// a list of them.
+func (x *walker) about(in *shape.Schema, what string, call func(map[string]any) string) (tried int) {
+	x.Helper()
+	base, _ := plain(x.schemas.Schemas.Example(in)).(map[string]any)
+	x.shows(what, []byte(call(base)))
 	for name, p := range in.Properties {
-		if p = x.schemas.Schemas.Resolve(p); p.Type != "string" || len(p.Enum) > 0 {
+		value := func(mark string) any { return mark }
+		if p = x.schemas.Schemas.Resolve(p); p.Type == "array" && p.Items != nil {
+			p, value = x.schemas.Schemas.Resolve(p.Items), func(mark string) any { return []any{mark} }
+		}
+		if !strings.Contains(fmt.Sprint(p.Type), "string") || len(p.Enum) > 0 { // or null
 			continue
 		}
 		for _, mark := range x.theirMarks() {
-			args := map[string]any{}
-			for k, v := range base {
-				args[k] = v
-			}
-			args[name] = mark
+			args := maps.Clone(base)
+			args[name] = value(mark)
 			answer := call(args)
 			for _, part := range []string{mark, strings.TrimPrefix(mark, "user:"), strings.TrimPrefix(mark, "intent:")} {
 				answer = strings.ReplaceAll(answer, part, "") // what was asked may be said back
 			}
-			x.shows(fmt.Sprintf("%s with %s %q", x.op.Tool, name, mark), []byte(answer))
+			x.shows(fmt.Sprintf("%s with %s %q", what, name, mark), []byte(answer))
+			tried++
 		}
 	}
 	return tried
