@@ -163,6 +163,32 @@ func (x *strangers) forge() {
 			x.t.Fatalf("the git host is answered %+v", got)
 		}
 	}
+	x.push()
+}
+
+// push is what became known of a stranger's pull request, who does not use svc.
+func (x *strangers) push() {
+	x.w.Write(x.org.ID, func(ctx context.Context, tx *store.Tx) error {
+		b := store.Branch{ID: uuid.NewString(), OrgID: x.org.ID, Provider: coord.GitLab, Name: hostileRef, Number: 40, BaseRef: "main",
+			URL: hostileURL, Author: hostilePerson, Files: 2, Since: tx.Now, PushedAt: tx.Now}
+		err := tx.QueryRowContext(ctx, `SELECT id, full_name FROM repos WHERE full_name = 'acme/api' AND org_id = $1`, x.org.ID).Scan(&b.Repo.ID,
+			&b.Repo.FullName)
+		files := append(x.facts("own.go", "pushed", coord.Signature).Files, x.facts(hostilePath, "pushed", coord.Signature).Files...)
+		for _, do := range []func() error{
+			func() error { return err },
+			func() error { return tx.SaveBranch(ctx, b) },
+			func() error { return tx.SetBranchChanges(ctx, b, files) },
+			func() error {
+				return tx.Emit(ctx, coord.Event{OrgID: x.org.ID, Type: coord.EventBranchPushed, Actor: coord.Entity{Kind: "system", ID: x.org.ID},
+					Subject: coord.Entity{Kind: "branch", ID: b.ID}, RepoID: b.Repo.ID, Facts: wire.BranchPayload{Number: &b.Number, Files: 2}})
+			},
+		} {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // hooks lets the victim, and others who come fresh, live through every event.
