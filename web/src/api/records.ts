@@ -20,6 +20,7 @@ export type OrgPlace = Schemas["OrgPlace"];
 export type SignedIn = Schemas["SignedIn"];
 export type DeviceRequest = Schemas["DeviceRequest"];
 export type RepoName = Schemas["RepoName"];
+export type Branch = Schemas["Branch"];
 export type Intent = Schemas["Intent"];
 export type IntentName = Schemas["IntentName"];
 export type IntentStatus = Intent["status"];

@@ -6,6 +6,7 @@ import type { Role } from "../../api/records";
 import { stateText, states, type Agent, type AgentState, type Grouping } from "../../lib/agents";
 import { later } from "../../lib/lazy";
 import { countOf } from "../../lib/conflict";
+import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
 import { plural } from "../../lib/text";
@@ -83,10 +84,11 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
   const [without] = useState(() => !readsOnly.includes(me.org.role) && !all.some((a) => a.user.id === me.user.id));
   const people = new Set(shown.map((a) => a.user.id)).size;
   const places = new Set(shown.map((a) => a.session.repo.id)).size;
+  const outside = useGet("branches", "GET /v1/branches", { query: { limit: 100 } }).data?.items ?? [];
   const landed = (
     <Suspense fallback={null}>
       <Landed />
-      <Outside />
+      {outside.length > 0 && <Outside list={outside} />}
     </Suspense>
   );
   return (

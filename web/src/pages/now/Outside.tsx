@@ -1,15 +1,13 @@
 // Work of people who do not use svc, as their git host shows it.
+import type { Branch } from "../../api/records";
 import { outsideName } from "../../lib/conflict";
-import { useGet } from "../../lib/queries";
 import { plural, shortRepo } from "../../lib/text";
 import { Ago } from "../../ui/bits";
 import { IconGitBranch } from "../../ui/icons.gen";
 
 const most = 6; // that are listed
 
-export function Outside() {
-  const list = useGet("branches", "GET /v1/branches", { query: { limit: 100 } }).data?.items ?? [];
-  if (list.length === 0) return null;
+export function Outside({ list }: { list: Branch[] }) {
   return (
     <section className="card" aria-label="Without svc">
       <div className="card-head">
