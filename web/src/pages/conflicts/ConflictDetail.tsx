@@ -1,3 +1,4 @@
+import "../../styles/sides.css";
 import { Button } from "@mantine/core";
 import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck, IconSortAscending } from "../../ui/icons.gen";
 import { Link, useParams } from "wouter";

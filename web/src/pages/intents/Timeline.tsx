@@ -1,3 +1,4 @@
+import "../../styles/sides.css";
 import { useGet, useLiveSessions, useMembers } from "../../lib/queries";
 import { toolName } from "../../lib/text";
 import { Ago } from "../../ui/bits";

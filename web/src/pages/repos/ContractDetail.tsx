@@ -1,3 +1,4 @@
+import "../../styles/sides.css";
 import { Button } from "@mantine/core";
 import { IconFileCode } from "../../ui/icons.gen";
 import { useState } from "react";
