@@ -1,5 +1,6 @@
 // In which order the live work of a repo lands, and what another order would
 // cost: rows are moved by drag or by their buttons, and the server prices it.
+import "../../styles/sides.css";
 import { Button } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "../../ui/icons.gen";
 import { useState, type DragEvent } from "react";

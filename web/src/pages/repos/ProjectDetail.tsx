@@ -1,3 +1,4 @@
+import "../../styles/sides.css";
 import { Button, MultiSelect } from "@mantine/core";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
