@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { password } from "../demo/seed.mjs";
 import { rig } from "../demo/server.mjs";
-import { dialog, said, useWorld } from "./world.mjs";
+import { dialog, said, settled, useWorld } from "./world.mjs";
 
 const world = useWorld();
 const email = "ben@northwind.example";
@@ -97,12 +97,14 @@ test("what matters asks for a fresh proof, and then goes on", async () => {
 test("an org that demands a second factor lets people set one up, and then in", async () => {
   const ana = await world.page("ana", "/settings/members");
   const rule = ana.getByLabel("Everybody needs a second factor");
+  await settled(ana); // a click on what is still loading is lost
   await rule.click({ force: true });
   await said(ana, "second factor yourself");
   const begun = await world.clients.ana.post("/v1/auth/totp");
   [secret, used] = [begun.secret, 0];
   await world.clients.ana.post("/v1/auth/totp/confirm", { code: code() });
   await ana.reload();
+  await settled(ana);
   await rule.click({ force: true });
   await said(ana, "rules for signing in have changed");
 
