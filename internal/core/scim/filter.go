@@ -17,8 +17,15 @@ import (
 // A Filter tells whether a resource, or an element of one of its lists, is meant.
 type Filter func(map[string]any) bool
 
+// maxFilter bounds a filter, in bytes: brackets in brackets are read by a
+// function that calls itself, and a patch may have as many as a body has room for.
+const maxFilter = 2000
+
 // ParseFilter reads a filter such as userName eq "ana" and active eq true.
 func ParseFilter(text string) (Filter, error) {
+	if len(text) > maxFilter {
+		return nil, problem.InvalidField("filter", "may have at most %d bytes", maxFilter)
+	}
 	p := &parser{words: words(text)}
 	f, err := p.or()
 	if err == nil && len(p.words) > 0 {

@@ -3,6 +3,7 @@ package scim_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -132,4 +133,38 @@ func TestPatches(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A filter that nests as deep as a body has room for is refused, wherever it
+// stands.
+func TestFiltersAreBounded(t *testing.T) {
+	deep := strings.Repeat("(", 1<<20)
+	if _, err := scim.ParseFilter(deep); problem.KindOf(err) != problem.Validation {
+		t.Errorf("a filter: %v", err)
+	}
+	err := scim.Apply(read(t, bjensen), []scim.Operation{{Op: "remove", Path: "emails[" + deep + "]"}})
+	if problem.KindOf(err) != problem.Validation {
+		t.Errorf("a path: %v", err)
+	}
+}
+
+// Whatever a directory sends, it is read or refused.
+func FuzzPatch(f *testing.F) {
+	f.Add("add", `emails[type eq "work"].value`, `"a@example.com"`)
+	f.Add("Replace", "", `{"name.givenName": "Ana", "active": "False"}`)
+	f.Add("remove", `members[value eq "x" and not (display pr)]`, `null`)
+	f.Fuzz(func(t *testing.T, op, path, value string) {
+		var v any
+		if json.Unmarshal([]byte(value), &v) != nil {
+			return
+		}
+		r := read(t, bjensen)
+		if filter, err := scim.ParseFilter(path); err == nil {
+			filter(r)
+		}
+		_ = scim.Apply(r, []scim.Operation{{Op: op, Path: path, Value: v}})
+		if _, err := json.Marshal(r); err != nil {
+			t.Errorf("%q %q %q makes what is no JSON: %v", op, path, value, err)
+		}
+	})
 }

@@ -212,7 +212,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		MaxHeaderBytes:    maxHeaderSize,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
-	door := doorman{server: d.http, most: int64(max(leastStays, (files-ownFiles)/2))}
+	door := doorman{server: d.http, most: int64(half(files))}
 	d.http.ConnState = door.watch
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel

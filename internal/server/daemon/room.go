@@ -20,9 +20,13 @@ const (
 // leaveRoom bounds the streams and waits of a process that may have so many
 // files.
 func leaveRoom(l api.Limits, files int) api.Limits {
-	l.Stays = min(l.Stays, max(leastStays, (files-ownFiles)/2))
+	l.Stays = min(l.Stays, half(files))
 	return l
 }
+
+// half is what of its files a process has for those that stay, and again for
+// all others.
+func half(files int) int { return max(leastStays, (files-ownFiles)/2) }
 
 // A doorman has connections end after their request while there are many.
 type doorman struct {
@@ -42,6 +46,7 @@ func (d *doorman) watch(_ net.Conn, is http.ConnState) {
 		n = d.open.Add(-1)
 	}
 	if many := n > d.most; many && d.strict.CompareAndSwap(false, true) || n < d.most/2 && d.strict.CompareAndSwap(true, false) {
-		go d.server.SetKeepAlivesEnabled(!many) // it ends those that are idle
+		// It ends those that are idle. The last of several goes by what holds then.
+		go func() { d.server.SetKeepAlivesEnabled(!d.strict.Load()) }()
 	}
 }

@@ -66,7 +66,6 @@ type BranchFilter struct {
 	Repo    string
 	Name    string     // of the repository's own
 	Number  int        // of a pull request
-	Head    string     // the commit that it is at
 	Before  coord.Time // pushed to before a moment
 	Looked  bool       // those whose lines are known
 	Until   coord.Time // for paging: those after the one of that time and id
@@ -85,7 +84,6 @@ func (tx *Tx) Branches(ctx context.Context, org string, want BranchFilter) ([]Br
 	if want.Number != 0 {
 		f.and(`b.number = ?`, want.Number)
 	}
-	f.equals("b.head_sha", want.Head)
 	if want.Looked {
 		f.and(`b.files > 0`)
 	}

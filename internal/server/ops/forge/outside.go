@@ -3,6 +3,7 @@ package forge
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,8 +41,7 @@ const (
 // noteOutside takes that a pull request changed whose work may not be known to
 // svc: then its lines are looked up.
 func (s *Service) noteOutside(ctx context.Context, c *ground.Change, repo coord.Repo, e githost.Event, p store.Pull) error {
-	same := store.BranchFilter{Repo: repo.ID, Number: p.Number}
-	rows, err := c.Branches(ctx, c.Who.OrgID, same)
+	rows, err := c.Branches(ctx, c.Who.OrgID, store.BranchFilter{Repo: repo.ID, Number: p.Number})
 	if err == nil && len(rows) == 0 && p.SameRepo { // it was pushed before
 		rows, err = c.Branches(ctx, c.Who.OrgID, store.BranchFilter{Repo: repo.ID, Name: p.HeadRef})
 	}
@@ -118,17 +118,15 @@ func forgetAll(ctx context.Context, c *ground.Change, rows []store.Branch) (err 
 
 // forgetPushed ends the work outside that was deleted, or is on the default branch now.
 func forgetPushed(ctx context.Context, c *ground.Change, repo coord.Repo, p githost.Push) error {
+	want := store.BranchFilter{Repo: repo.ID}
 	if p.Deleted {
-		rows, err := c.Branches(ctx, c.Who.OrgID, store.BranchFilter{Repo: repo.ID, Name: p.Branch})
-		return ground.FirstError(err, forgetAll(ctx, c, rows))
+		want.Name = p.Branch
 	}
-	for _, commit := range append(p.Commits, p.After) {
-		rows, err := c.Branches(ctx, c.Who.OrgID, store.BranchFilter{Repo: repo.ID, Head: commit})
-		if err := ground.FirstError(err, forgetAll(ctx, c, rows)); err != nil {
-			return err
-		}
+	rows, err := c.Branches(ctx, c.Who.OrgID, want)
+	if !p.Deleted {
+		rows = slices.DeleteFunc(rows, func(b store.Branch) bool { return b.HeadSHA != p.After && !slices.Contains(p.Commits, b.HeadSHA) })
 	}
-	return nil
+	return ground.FirstError(err, forgetAll(ctx, c, rows))
 }
 
 // RunBranch looks up which lines a branch replaces that nobody told svc of.

@@ -9,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ruling"
@@ -115,11 +116,11 @@ func (h *hook) isFree(ctx context.Context, kind, name string) (bool, error) {
 	case "intent":
 		n, _ := coord.ParseIntentRef(name)
 		i, err := h.Intent(ctx, h.Who.OrgID, n)
-		return err == nil && !i.Status.Live(), err
+		return over(i.Status.Live(), err)
 	case "conflict":
 		n, _ := coord.ParseConflictRef(name)
 		c, err := h.Conflict(ctx, h.Who.OrgID, n)
-		return err == nil && !c.Status.Live(), err
+		return over(c.Status.Live(), err)
 	}
 	w := h.Live.Worker(h.worker())
 	if w == nil {
@@ -127,6 +128,14 @@ func (h *hook) isFree(ctx context.Context, kind, name string) (bool, error) {
 	}
 	what := map[string]engine.Target{"path": {Path: name}, "symbol": {Symbol: name}, "resource": {Contract: name}}[kind]
 	return len(engine.Holders(h.Live.View(), w, what)) == 0, nil
+}
+
+// over reports whether a record is over: one that is gone, with its repository, is.
+func over(live bool, err error) (bool, error) {
+	if problem.KindOf(err) == problem.NotFound {
+		return true, nil
+	}
+	return err == nil && !live, err
 }
 
 // wishText says what is free, and what to do next.

@@ -65,8 +65,7 @@ func insertSession(ctx context.Context, tx *store.Tx, who coord.Caller, user str
 // wrong with it is told apart from errors: the try has to be counted, in the
 // transaction that tries, so that no two tries can pass one count.
 func (s *Service) takeCode(ctx context.Context, tx *store.Tx, user, code string) (used string, wrong, err error) {
-	key := "second:" + user
-	if err := tx.Take(ctx, key, perFactor, "too many codes were tried; wait a little and try again"); err != nil {
+	if err := countTry(ctx, tx, user); err != nil {
 		return "", nil, err
 	}
 	t, err := tx.TOTPOf(ctx, user)
@@ -84,8 +83,15 @@ func (s *Service) takeCode(ctx context.Context, tx *store.Tx, user, code string)
 	if err != nil || !ok {
 		return "", errCode, err
 	}
-	return used, nil, tx.ResetLimit(ctx, key)
+	return used, nil, tx.ResetLimit(ctx, triesOf(user))
 }
+
+// countTry counts a code that somebody tries.
+func countTry(ctx context.Context, tx *store.Tx, user string) error {
+	return tx.Take(ctx, triesOf(user), perFactor, "too many codes were tried; wait a little and try again")
+}
+
+func triesOf(user string) string { return "second:" + user }
 
 // takeTOTP reports whether a code is one that the app shows now and that was
 // not taken yet.
@@ -291,14 +297,14 @@ func (s *Service) ConfirmTOTP(ctx context.Context, who coord.Caller, in wire.Cod
 		case t.ConfirmedAt != nil:
 			return problem.Newf(problem.Conflict, "this app is set up already")
 		}
-		if err := tx.Take(ctx, "second:"+who.UserID, perFactor, "too many codes were tried; wait a little and try again"); err != nil {
+		if err := countTry(ctx, tx, who.UserID); err != nil {
 			return err
 		}
 		if ok, err := s.takeTOTP(ctx, tx, who.UserID, t, in.Code); err != nil || !ok {
 			wrong = problem.InvalidField("code", "is not what the app shows now; look whether the clocks of both are right")
 			return err
 		}
-		return ground.FirstError(tx.ResetLimit(ctx, "second:"+who.UserID), tx.SetRecoveryCodes(ctx, who.UserID, hashes),
+		return ground.FirstError(tx.ResetLimit(ctx, triesOf(who.UserID)), tx.SetRecoveryCodes(ctx, who.UserID, hashes),
 			tx.ProveWebSession(ctx, who.CookieID, true), tx.DeleteWebSessions(ctx, who.UserID, who.CookieID))
 	})
 	if err == nil {

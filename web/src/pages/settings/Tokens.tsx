@@ -23,7 +23,8 @@ const scopes: { noun: string; list: Scope[] }[] = [
   { noun: "Directory", list: ["scim"] },
 ];
 const agentOnly: Scope[] = ["hooks:evaluate", "mcp:tools"];
-const fromDevice = scopes.flatMap((s) => s.list).filter((s) => !["tokens:write", "members:write", "policy:write", "scim"].includes(s));
+const every = scopes.flatMap((s) => s.list);
+const fromDevice = every.filter((s) => !["tokens:write", "members:write", "policy:write", "scim"].includes(s));
 
 export function Tokens() {
   const me = useMe();
@@ -67,7 +68,7 @@ function TokenRow({ token }: { token: Token }) {
       <div className="grow clip">
         <b className="clip">{token.name}</b>
         <div className="dim clip">
-          <Code>{token.prefix}…</Code> {owner ? owner.name : token.kind === "service" ? "service" : ""} · {token.scopes.length === 17 ? "every scope" : `${token.scopes.length} scopes`} ·{" "}
+          <Code>{token.prefix}…</Code> {owner ? owner.name : token.kind === "service" ? "service" : ""} · {token.scopes.length === every.length ? "every scope" : `${token.scopes.length} scopes`} ·{" "}
           {token.last_used_at ? <Ago at={token.last_used_at} prefix="used " /> : "never used"}
           {token.expires_at && !ended && <Ago at={token.expires_at} prefix=" · ends " />}
         </div>
