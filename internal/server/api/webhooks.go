@@ -44,7 +44,7 @@ func signed(name, text string) object {
 // leaves out what no path refers to.
 func (a *API) eventSchema(row wire.EventRow) *shape.Schema {
 	all := func(reflect.StructField) bool { return true }
-	payload := a.Schemas.Fields(reflect.TypeOf(row.Payload), shape.Out, all)
+	payload := a.Schemas.Inline(a.Schemas.Fields(reflect.TypeOf(row.Payload), shape.Out, all), false)
 	payload.AdditionalProperties = false
 	s := a.Schemas.Fields(reflect.TypeFor[coord.Event](), shape.Out, all)
 	s.AdditionalProperties = false

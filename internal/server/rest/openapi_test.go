@@ -242,6 +242,19 @@ func TestEventTypesAreInTheDocument(t *testing.T) {
 	}
 }
 
+// Generators of clients leave out a schema that no path refers to, and then
+// cannot compile what an event makes of it.
+func TestEventsStandByThemselves(t *testing.T) {
+	d := fetchDocument(t, daemontest.Start(t, t.TempDir()+"/svc.db"))
+	webhooks, err := json.Marshal(d.tree["webhooks"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.Index(webhooks, []byte(`"$ref"`)); at >= 0 {
+		t.Errorf("an event refers to a schema: %s", webhooks[at:min(at+80, len(webhooks))])
+	}
+}
+
 // Making the document registers schemas, which must happen once.
 func TestTheDocumentCanBeAskedForByManyAtOnce(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
