@@ -161,6 +161,9 @@ const (
 	LacksMethod  SignInLack = "other_sign_in" // they came by a password
 )
 
+// Enum lists the values.
+func (SignInLack) Enum() []string { return enum([]SignInLack{LacksFactor, LacksProof, LacksMethod}) }
+
 // Lack returns what a sign-in lacks: how it was, whether with a second factor,
 // and whether the account has one. What a provider asks is the provider's to say.
 func (r SignInRules) Lack(by SignInMethod, second, has bool) SignInLack {

@@ -19,7 +19,7 @@ type Factors struct {
 	TOTP          bool   `json:"totp" doc:"An app shows one-time codes"`
 	RecoveryCodes int    `json:"recovery_codes" doc:"How many are left"`
 	Password      bool   `json:"password"`
-	ProveWith     string `json:"prove_with" enum:"code,password,sign_in" doc:"What a fresh proof takes: a code, the password, or to sign in again"`
+	ProveWith     string `json:"prove_with" enum:"code,password,sign_in" doc:"What a fresh proof takes; sign_in is to sign in again"`
 }
 
 // EnrolledTOTP is the secret of a new app, shown this once.

@@ -12,7 +12,7 @@ type SignIn struct {
 type OrgPlace struct {
 	coord.Org
 	Role  coord.Role       `json:"role"`
-	Lacks coord.SignInLack `json:"lacks,omitempty" enum:"enrol,prove,other_sign_in" doc:"What this sign-in lacks to come in: a second factor (enrol or prove), or not being by a password"`
+	Lacks coord.SignInLack `json:"lacks,omitempty" doc:"What this sign-in lacks to come in; missing if nothing"`
 }
 
 // A SignedIn is a dashboard session. The cookie travels beside it.
