@@ -110,7 +110,7 @@ func (w *world) faulty() { w.mu.Lock(); w.fault = time.Now(); w.mu.Unlock() }
 func (w *world) calm(then time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.begun && then.Sub(w.fault) > 15*time.Second
+	return then.Sub(w.fault) > 15*time.Second
 }
 
 // somePath is mostly one of the latest claims'.
@@ -141,9 +141,6 @@ func (w *world) claim() {
 		w.book.Claimed(c.path)
 		c.ref = made.Intent.Ref
 		w.mu.Lock()
-		if w.begun { // it has waited for the leases of the service before
-			w.begun, w.fault = false, time.Now()
-		}
 		w.claims = append(w.claims, c)
 		slices.SortFunc(w.claims, func(a, b claim) int { return a.n - b.n }) // whoever was first of those that a lease held up
 		w.mu.Unlock()

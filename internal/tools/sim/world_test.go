@@ -101,7 +101,6 @@ type world struct {
 	dead     bool      // it does not start any more
 	hits     int       // how often the power was cut
 	fault    time.Time // when something last was not as it should be
-	begun    bool      // it was started and has acknowledged no claim yet
 
 	at      *drill.Server
 	writer  *drill.Client
@@ -193,7 +192,7 @@ func (w *world) start() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.service, w.begun = d, true
+	w.service, w.fault = d, time.Now() // leases of the service before may be out for some seconds
 }
 
 // note writes down what happens, and when.
