@@ -402,7 +402,7 @@ var definition = regexp.MustCompile(
 
 var (
 	// opening is how a list of arguments begins, after type arguments.
-	opening = regexp.MustCompile(`^(?:<[^>\n]*>)?\(`)
+	opening = regexp.MustCompile(`^(?:<[^>\n]*>)? ?\(`)
 	// receiver is the first parameter of a method, where it is written.
 	receiver = regexp.MustCompile(`^\s*(?:self|cls)\b`)
 )
