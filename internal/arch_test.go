@@ -51,7 +51,7 @@ var (
 	}
 	client = [][]string{
 		{"plain", "clientcert"},
-		{"gitrepo/odb", "gitrepo/diff", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
+		{"gitrepo/odb", "gitrepo/diff", "gitrepo/jj", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
 		{"gitrepo"},
 		{"shellscan", "bridge", "pathlike", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
 			"ownrules", "hook/spool", "cli/term", "copies", "rebase"},
@@ -332,6 +332,7 @@ var alone = map[string][]string{
 	"internal/client/plain":        {"os/exec", "net"},
 	"internal/client/gitrepo/odb":  {"os/exec", "net"},
 	"internal/client/gitrepo/diff": impure,
+	"internal/client/gitrepo/jj":   {"os/exec", "net"},
 }
 
 func TestPackagesThatStandAlone(t *testing.T) {

@@ -166,6 +166,9 @@ func (b *Book) sameHistory(repo *gitrepo.Repo, c Copy) bool {
 // Genuine reports whether the folder of refs and objects knows the working copy
 // as its own: the .git folder in it, or a linked worktree that points back.
 func Genuine(repo *gitrepo.Repo) bool {
+	if own, known := repo.OwnWorkspace(); known {
+		return own
+	}
 	if repo.GitDir == repo.CommonDir {
 		return repo.GitDir == filepath.Join(repo.Root, ".git")
 	}

@@ -75,6 +75,10 @@ func bare(ctx context.Context, dir string, args ...string) *exec.Cmd {
 
 // atGitDir returns the repository whose git folder is dir itself.
 func atGitDir(dir string) (*Repo, bool) {
+	if r, ok := atWorkspace(filepath.Dir(filepath.Dir(dir))); ok && r.GitDir == dir {
+		r.Root = dir
+		return r, true
+	}
 	if info, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || !info.Mode().IsRegular() {
 		return nil, false
 	}

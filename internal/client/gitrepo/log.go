@@ -23,7 +23,7 @@ type Commit struct {
 func (r *Repo) Log(ctx context.Context, revisions []string, visit func(Commit)) error {
 	args := append([]string{"log", "--topo-order", "--no-show-signature", "--no-color", "--no-mailmap",
 		"--format=tformat:%H%x00%P%x00%ct%x00%an%x00%ae"}, revisions...)
-	cmd := bare(ctx, r.GitDir, append(args, "--")...)
+	cmd := r.bare(ctx, append(args, "--")...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -59,7 +59,7 @@ func (r *Repo) Subjects(ctx context.Context, ids []string) (map[string]string, e
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	cmd := bare(ctx, r.GitDir, "log", "--no-walk=unsorted", "--stdin", "--no-color", "--no-show-signature", "--format=tformat:%H%x00%s")
+	cmd := r.bare(ctx, "log", "--no-walk=unsorted", "--stdin", "--no-color", "--no-show-signature", "--format=tformat:%H%x00%s")
 	cmd.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -84,7 +84,7 @@ func (r *Repo) Refs(ctx context.Context, patterns []string) ([]NamedRef, error) 
 	args := append([]string{
 		"for-each-ref", "--format=%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)", "--",
 	}, patterns...)
-	out, err := run(ctx, "for-each-ref", bare(ctx, r.GitDir, args...))
+	out, err := run(ctx, "for-each-ref", r.bare(ctx, args...))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,10 @@ func (r *Repo) LastChange(ctx context.Context, base, tip, path string) (id, subj
 
 // Commit returns the id of the commit that a revision names.
 func (r *Repo) Commit(ctx context.Context, revision string) (string, error) {
-	out, err := run(ctx, "rev-parse", bare(ctx, r.GitDir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"))
+	if rest, ok := strings.CutPrefix(revision, "HEAD"); ok && r.plainJJ() {
+		revision = r.Head().SHA + rest
+	}
+	out, err := run(ctx, "rev-parse", r.bare(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"))
 	if err != nil {
 		return "", fmt.Errorf("%s is no commit of this repository", revision)
 	}

@@ -178,6 +178,9 @@ func FindGit(ctx context.Context, dir string) (*Repo, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
+	if r, ok := Find(dir); ok && r.plainJJ() {
+		return r, nil
+	}
 	out, err := run(ctx, "rev-parse", bare(ctx, dir, "rev-parse", "--absolute-git-dir", "--path-format=absolute", "--git-common-dir"))
 	if err != nil {
 		return nil, err

@@ -215,7 +215,7 @@ func (q *quick) added(p string, content []byte, id string) error {
 // inOther reports whether p lies in another repository below this one.
 func (q *quick) inOther(p string) bool {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if isRepository(filepath.Join(q.repo.Root, filepath.FromSlash(dir))) {
+		if Is(filepath.Join(q.repo.Root, filepath.FromSlash(dir))) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo/jj"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/plain"
 )
@@ -21,9 +22,11 @@ import (
 
 // A Repo is a working copy on disk. Its fields are absolute paths.
 type Repo struct {
-	Root      string // the folder that holds .git
-	GitDir    string // HEAD and index of this worktree
+	Root      string // the folder that holds .git, or .jj alone
+	GitDir    string // HEAD and index of this worktree; Jujutsu's state where there is no .git
 	CommonDir string // refs, config and objects; shared by linked worktrees
+
+	jj *jj.Workspace // nil where Jujutsu does not know it
 }
 
 // A Remote is a named place the repository is fetched from.
@@ -59,7 +62,7 @@ func At(dir string) (*Repo, bool) {
 	dotgit := filepath.Join(dir, ".git")
 	info, err := os.Lstat(dotgit)
 	if err != nil {
-		return nil, false
+		return atWorkspace(dir)
 	}
 	gitDir := dotgit
 	if !info.IsDir() {
@@ -77,11 +80,18 @@ func At(dir string) (*Repo, bool) {
 	if c := odb.ReadLine(filepath.Join(gitDir, "commondir")); c != "" {
 		common = absolute(gitDir, c)
 	}
-	return &Repo{Root: dir, GitDir: gitDir, CommonDir: common}, true
+	r := &Repo{Root: dir, GitDir: gitDir, CommonDir: common}
+	r.jj, _ = jj.At(dir)
+	return r, true
 }
 
-// Head returns the branch and commit that are checked out.
+// Head returns the branch and commit that are checked out. In a workspace of
+// Jujutsu's the branch is the nearest bookmark, else the change that the work
+// begins with.
 func (r *Repo) Head() Head {
+	if s := r.stack(); s != nil {
+		return Head{Branch: s.branch, SHA: s.head}
+	}
 	line := odb.ReadLine(filepath.Join(r.GitDir, "HEAD"))
 	ref, ok := strings.CutPrefix(line, "ref: ")
 	if !ok {
@@ -105,6 +115,9 @@ func (r *Repo) Ref(name string) string {
 func (r *Repo) DefaultBranch() string {
 	head := odb.ReadLine(filepath.Join(r.CommonDir, "refs", "remotes", "origin", "HEAD"))
 	if b, ok := strings.CutPrefix(head, "ref: refs/remotes/origin/"); ok {
+		return b
+	}
+	if b := r.trunkAlias(); b != "" {
 		return b
 	}
 	for _, b := range []string{"main", "master"} {
@@ -207,7 +220,17 @@ func (r *Repo) idWidth() int { return len(emptyTree(r)) / 2 }
 
 // IndexFile is the index of the working copy: the list of the files that git
 // keeps track of.
-func (r *Repo) IndexFile() string { return filepath.Join(r.GitDir, "index") }
+func (r *Repo) IndexFile() string {
+	name, _ := r.index()
+	return name
+}
+
+func (r *Repo) index() (string, error) {
+	if r.plainJJ() {
+		return r.madeIndex()
+	}
+	return filepath.Join(r.GitDir, "index"), nil
+}
 
 // Indexed returns the paths in the index, without asking git.
 func (r *Repo) Indexed() ([]string, error) {

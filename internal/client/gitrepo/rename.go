@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
@@ -80,7 +79,11 @@ func (w *worktree) copyIndex() (string, error) {
 		os.Remove(dst.Name())
 		return "", fmt.Errorf("copy the index: %s is no working copy", w.root)
 	}
-	name := filepath.Join(repo.GitDir, "index")
+	name, err := repo.index()
+	if err != nil {
+		os.Remove(dst.Name())
+		return "", fmt.Errorf("copy the index: %w", err)
+	}
 	info, _ := os.Lstat(name)
 	data, err := plain.ReadHere(name, odb.MaxIndex)
 	if errors.Is(err, fs.ErrNotExist) { // no index yet: git makes one

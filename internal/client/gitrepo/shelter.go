@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo/jj"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/plain"
 )
@@ -46,7 +47,10 @@ const (
 
 // sheltered returns the variables that make git use r from its shelter.
 func (r *Repo) sheltered() ([]string, error) {
-	index := filepath.Join(r.GitDir, "index")
+	index, err := r.index()
+	if err != nil {
+		return nil, err
+	}
 	if info, err := os.Lstat(index); err == nil && (!info.Mode().IsRegular() || info.Size() > odb.MaxIndex) {
 		return nil, fmt.Errorf("%s: %w", index, plain.ErrNotPlain)
 	}
@@ -162,7 +166,7 @@ func (r *Repo) furnish(dir string) error {
 	}
 	files := map[string]string{
 		"config":               config.String(),
-		"info/exclude":         r.infoFile("exclude"),
+		"info/exclude":         r.infoFile("exclude") + "\n/" + jj.Folder + "/\n",
 		"info/sparse-checkout": r.infoFile("sparse-checkout"),
 		// The last word on attributes: no filter for any file.
 		"info/attributes": r.infoFile("attributes") + "\n* -filter\n",

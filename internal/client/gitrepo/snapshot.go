@@ -152,7 +152,7 @@ type Copy struct{ Root, Branch string }
 
 // Copies lists the working copies that share this one's clone.
 func (r *Repo) Copies(ctx context.Context) ([]Copy, error) {
-	out, err := run(ctx, "worktree", bare(ctx, r.GitDir, "worktree", "list", "--porcelain", "-z"))
+	out, err := run(ctx, "worktree", r.bare(ctx, "worktree", "list", "--porcelain", "-z"))
 	if err != nil {
 		return nil, err
 	}

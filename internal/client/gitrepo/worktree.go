@@ -79,12 +79,11 @@ func (w *worktree) sort(paths []string) {
 	seen := map[string]bool{}
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
-		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) || strings.Contains(p, "\x00") || seen[p] || p == ".git" ||
-			strings.HasPrefix(p, ".git/") {
+		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) || strings.Contains(p, "\x00") || seen[p] || Within(p) {
 			continue
 		}
 		seen[p] = true
-		if info, err := os.Lstat(filepath.Join(w.root, p)); err == nil && info.IsDir() && !isRepository(filepath.Join(w.root, p)) {
+		if info, err := os.Lstat(filepath.Join(w.root, p)); err == nil && info.IsDir() && !Is(filepath.Join(w.root, p)) {
 			if p == "." {
 				p = ""
 			}
@@ -93,12 +92,6 @@ func (w *worktree) sort(paths []string) {
 		}
 		w.files = append(w.files, p)
 	}
-}
-
-// isRepository tells a submodule's folder, which git treats as one thing.
-func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
 }
 
 // pathspecs are the arguments that limit a git command to what was asked for.
@@ -224,7 +217,7 @@ func (w *worktree) addUntracked() error {
 // inSubmodule tells whether p lies in a submodule, whose files are not ours.
 func (w *worktree) inSubmodule(p string) bool {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if isRepository(filepath.Join(w.root, dir)) {
+		if Is(filepath.Join(w.root, dir)) {
 			return true
 		}
 	}

@@ -143,7 +143,7 @@ var harmless = []string{"hooks", "info", "logs", "lfs", "svc"}
 // gitFile reports whether a file makes a folder a repository, or says which.
 func (r *runner) gitFile(p string) (detached, bool) {
 	dir, name := p, ""
-	for filepath.Base(dir) != ".git" {
+	for !gitrepo.Keeps(filepath.Base(dir)) {
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return detached{}, false
@@ -154,7 +154,7 @@ func (r *runner) gitFile(p string) (detached, bool) {
 	if slices.Contains(harmless, first) || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "_MSG") || first == "COMMIT_EDITMSG" {
 		return detached{}, false
 	}
-	return detached{"writing " + path.Join(".git", first), shellscan.Renames, filepath.Dir(dir)}, true
+	return detached{"writing " + path.Join(filepath.Base(dir), first), shellscan.Renames, filepath.Dir(dir)}, true
 }
 
 // settings reports whether a file is one in which a host keeps what runs svc.

@@ -226,7 +226,7 @@ func filesOf(root string, most int) (out limit.List[string]) {
 			out.Cut = true
 			return filepath.SkipAll
 		}
-		if err == nil && e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules") {
+		if err == nil && e.IsDir() && (gitrepo.Keeps(e.Name()) || e.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if err == nil && !e.IsDir() && !seen[p] {

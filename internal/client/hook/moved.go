@@ -3,6 +3,7 @@ package hook
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
@@ -24,21 +25,29 @@ func (r *runner) movedHead(sends []send, a *host.Answer) {
 			continue
 		}
 		looked[s.at.Root] = true
-		key, now := "head-"+spool.Hash(s.at.Root)[:24], branchOf(s.at.Head())
-		before, known := r.spool.Read(key)
-		if before == now || now == "" {
+		key, now, stack := "head-"+spool.Hash(s.at.Root)[:24], branchOf(s.at.Head()), s.at.Stack()
+		mark := strings.Join(append([]string{now}, stack...), " ")
+		noted, known := r.spool.Read(key)
+		if noted == mark || now == "" {
 			continue
 		}
-		r.spool.Put(key, now) // it is told once
+		r.spool.Put(key, mark) // it is told once
+		before, _, _ := strings.Cut(noted, " ")
 		own := r.call.IsShell() && r.call.At != host.BeforeTool
+		// With Jujutsu, work gets other names, and changes on top: it has moved where nothing of it is left.
+		same := before == now || slices.ContainsFunc(strings.Fields(noted), func(name string) bool { return slices.Contains(stack, name) })
 		switch {
-		case !known || own:
+		case !known || own || same:
 		case r.commits() && !a.Block:
 			a.Block = true
 			a.Reason = spool.JoinContexts(a.Reason, movedText(before, now)+" This commit would land there. To go back, git switch "+
 				peertext.Quoted(before)+"; if this is where it belongs, run the command again.")
 		default:
-			r.spool.QueueContext(movedText(before, now) + " What you commit lands there.")
+			text := movedText(before, now)
+			if s.at.Jujutsu() {
+				text += " To go on there, jj new " + peertext.Quoted(before) + "."
+			}
+			r.spool.QueueContext(text + " What you commit lands there.")
 		}
 	}
 }

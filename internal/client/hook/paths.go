@@ -141,7 +141,7 @@ func (r *runner) split(paths []string) []target {
 			continue
 		}
 		rel = filepath.ToSlash(rel)
-		if key := repo.Root + "\x00" + rel; !seen[key] && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
+		if key := repo.Root + "\x00" + rel; !seen[key] && !gitrepo.Within(rel) {
 			seen[key] = true
 			out[i].paths = append(out[i].paths, rel)
 		}
@@ -282,10 +282,10 @@ func childRepos(dir string) []*gitrepo.Repo {
 	return out
 }
 
-// lastActive returns when git last did something in the repository.
+// lastActive returns when git, or Jujutsu, last did something in the repository.
 func lastActive(repo *gitrepo.Repo) time.Time {
 	var last time.Time
-	for _, name := range []string{"index", "HEAD", "logs/HEAD", "FETCH_HEAD"} {
+	for _, name := range []string{"index", "HEAD", "logs/HEAD", "FETCH_HEAD", "checkout"} {
 		if info, err := os.Stat(filepath.Join(repo.GitDir, name)); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}

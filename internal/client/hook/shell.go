@@ -330,7 +330,7 @@ func filesUnder(dir string) (out limit.List[string]) {
 		if err != nil { // it is not there yet
 			return filepath.SkipAll
 		}
-		if e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules") {
+		if e.IsDir() && (gitrepo.Keeps(e.Name()) || e.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !e.IsDir() {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 )
 
 // A Part is how one part of a host's set-up stands.
@@ -276,11 +278,11 @@ func HomeFiles(hosts []string) []string {
 	return names
 }
 
-// FindRoot returns the top folder of the git repository or worktree that holds
+// FindRoot returns the top folder of the repository or worktree that holds
 // dir. Outside of one it returns dir and false.
 func FindRoot(dir string) (root string, ok bool) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if gitrepo.Is(at) {
 			return at, true
 		}
 		if at == filepath.Dir(at) {

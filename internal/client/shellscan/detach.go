@@ -113,6 +113,22 @@ func endsProgram(s *scanner, c call) {
 	}
 }
 
+// jujutsu notes commands of jj that would make a working copy another repository,
+// and tells those that leave its files alone.
+func jujutsu(s *scanner, c call) {
+	_, ops := c.parse("-R --repository --at-operation --at-op --config --config-file --color -r --revision --revisions -T --template")
+	word := func(i int) string {
+		if i < len(ops) {
+			return ops[i].s
+		}
+		return ""
+	}
+	if word(0) == "git" && word(1) == "remote" && isOneOf(word(2), "set-url", "remove", "rename") {
+		s.detaches(Detach{What: "jj git remote " + word(2), Kind: Renames})
+	}
+	s.readOnly = s.readOnly && isOneOf(word(0), "log", "status", "st", "diff", "show", "evolog", "interdiff", "help", "version", "root")
+}
+
 // detachGit notes git commands that would make a working copy another
 // repository, or hide what changes in it.
 func (s *scanner) detachGit(c call) {

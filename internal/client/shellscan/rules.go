@@ -103,6 +103,7 @@ func ruleTable() map[string]rule {
 		"apply_patch": applyPatch,
 		"applypatch":  applyPatch,
 		"git":         git,
+		"jj":          jujutsu,
 		"svc":         svc,
 		"svc.exe":     svc,
 		"pkill":       endsProgram,

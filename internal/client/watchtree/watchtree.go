@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 )
 
@@ -108,7 +108,7 @@ func (s *watcher) listen(ctx context.Context) error {
 			s.changed() // something was missed: the tree says what
 		case <-s.due:
 			s.due, s.first = nil, time.Time{}
-			if _, err := os.Lstat(filepath.Join(s.Root, ".git")); err != nil {
+			if !gitrepo.Is(s.Root) {
 				return nil // the working copy is gone
 			}
 			s.look(ctx)
@@ -126,7 +126,7 @@ func (s *watcher) concerns(e fsnotify.Event) bool {
 	if err != nil || strings.HasPrefix(rel, "..") || e.Op == fsnotify.Chmod {
 		return false
 	}
-	return rel != ".git" && !s.ignored[filepath.ToSlash(rel)]
+	return !gitrepo.Keeps(rel) && !s.ignored[filepath.ToSlash(rel)]
 }
 
 // changed sees to it that the tree is looked at soon.
@@ -176,13 +176,11 @@ func (s *watcher) add(dir string) error {
 			return nil
 		}
 		rel, err := filepath.Rel(s.Root, path)
-		if err != nil || e.Name() == ".git" || s.ignored[filepath.ToSlash(rel)] {
+		if err != nil || gitrepo.Keeps(e.Name()) || s.ignored[filepath.ToSlash(rel)] {
 			return filepath.SkipDir
 		}
-		if rel != "." {
-			if _, err := os.Lstat(filepath.Join(path, ".git")); err == nil {
-				return filepath.SkipDir
-			}
+		if rel != "." && gitrepo.Is(path) {
+			return filepath.SkipDir
 		}
 		if known[path] {
 			return nil

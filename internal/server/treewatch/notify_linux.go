@@ -132,7 +132,7 @@ func (e *ear) add(rel string, tell bool) error {
 		if rel != "." {
 			below = rel + "/" + below
 		}
-		if below == ".git" || e.skips(below) {
+		if keeps(below) || e.skips(below) {
 			continue
 		}
 		if tell {
@@ -147,9 +147,13 @@ func (e *ear) add(rel string, tell bool) error {
 	return nil
 }
 
+// keeps reports whether git or Jujutsu keep a repository under a name.
+func keeps(name string) bool { return name == ".git" || name == ".jj" }
+
 func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
+	_, git := os.Lstat(filepath.Join(dir, ".git"))
+	_, jj := os.Lstat(filepath.Join(dir, ".jj"))
+	return git == nil || jj == nil
 }
 
 // listen takes in what the system tells, until it cannot be relied on.
@@ -203,10 +207,10 @@ func (e *ear) hear(wd int32, mask uint32, name string) error {
 	if folder != "." {
 		rel = folder + "/" + name
 	}
-	if rel == ".git" || e.skips(rel) {
+	if keeps(rel) || e.skips(rel) {
 		return nil
 	}
-	if name == ".git" {
+	if keeps(name) {
 		return errors.New("a folder has become a repository, or none") // and is watched no more, or not yet
 	}
 	e.note(rel)

@@ -141,7 +141,7 @@ func (rec *Record) look(repo *gitrepo.Repo, ignored map[string]bool, asked time.
 			return filepath.SkipAll
 		}
 		if e.IsDir() && rel != "." {
-			if e.Name() == ".git" || ignored[filepath.ToSlash(rel)] {
+			if gitrepo.Keeps(e.Name()) || ignored[filepath.ToSlash(rel)] {
 				return filepath.SkipDir
 			}
 		}
@@ -153,7 +153,7 @@ func (rec *Record) look(repo *gitrepo.Repo, ignored map[string]bool, asked time.
 			ok = false
 			return filepath.SkipAll
 		}
-		if _, err := os.Lstat(filepath.Join(path, ".git")); e.IsDir() && rel != "." && err == nil {
+		if e.IsDir() && rel != "." && gitrepo.Is(path) {
 			return filepath.SkipDir // another repository
 		}
 		return nil
