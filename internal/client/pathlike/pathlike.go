@@ -154,10 +154,14 @@ func (s *scan) tell(text string, from, last int, joined bool) {
 	if len(elems) == 0 || !slash && !joined && !s.handed(from) {
 		return
 	}
+	via := s.via(text, from, last)
+	if via == shown {
+		return
+	}
 	form := scope.PathForm(elems).String()
 	c := coord.Candidate{Form: form, Line: s.toks[from].line}
 	c.Method, c.Guess = s.methods(from, last)
-	c.Via = scope.Form{scope.WordOf(s.via(text, from, last))}.String()
+	c.Via = scope.Form{scope.WordOf(via)}.String()
 	if key := (told{form, c.Method, c.Via, c.Line}); !s.told[key] {
 		s.told[key] = true
 		s.out = append(s.out, c)

@@ -135,6 +135,8 @@ func TestWhatGoesOneWayIsToldApart(t *testing.T) {
 		{"javascript", "fetch(encodeURI('/a/x')); const u = '/b/x'; fetch(u, {method: 'PUT'}); router.push('/c/x')", "1 1 2"},
 		{"typescript", "<Link to=\"/a/x\"/>; <Link to=\"/b/x\"/>; load({ path: '/c/x' })", "1 1 2"},
 		{"go", "c.do(ctx, fmt.Sprintf(\"/a/%s\", id))\nc.do(ctx, \"/b/x\")\nos.Open(\"/c/x\")", "1 1 2"},
+		{"csharp", "var u = $\"{b}/a/{id}\"; Out.MarkupLine($\"see {Esc(u)}\"); OpenInBrowser(p => $\"{b}/c/x\"); Get(\"/b/x\")", "1"},
+		{"python", "url = f'/a/{i}'\nlog.debug(url)\nask(url)\nask('/b/x')\nif p.startswith('/c/x'): print('/d/x')", "1 1"},
 		{"python", "get('https://one.example/a/x'); get('https://two.example/a/x'); get(BASE + '/a/x')", "1 2 3"},
 		{"swift", "var path: String { switch self { case .a: return \"a/x\"; case .b: return \"b/x\" } }", "1 1"},
 	} {

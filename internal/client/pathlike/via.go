@@ -2,6 +2,7 @@ package pathlike
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -16,6 +17,18 @@ var shapers = lazy.Words(`sprintf format formatted encodeuri encodeuricomponent 
 	urlparse urljoin join joinpath concat tostring trim trimstart trimend template buildurl buildpath of newurl new trimprefix trimsuffix
 	replace replaceall lower tolower uri_template expand appendingpathcomponent append path pathescape queryescape urlencode httpurl tourl
 	touri tohttpurl addquery withquery params appendquery raw html safe create from into as_str asref must newrequestpath`)
+
+// shows are words of calls that show a text to people or hold it against
+// another: nothing is asked for there.
+var shows = lazy.Words(`print println printf fprintf fprintln eprintln puts echo browser writeline markupline log debug info warn warning
+	contains startswith starts_with endswith ends_with hasprefix hassuffix includes indexof equals equalsignorecase`)
+
+// shown is what via says of a text that only such calls are given.
+const shown = "shown"
+
+func showing(callee string) bool {
+	return shows()[strings.ToLower(callee)] || speaks(callee, map[string]bool{"print": true, "browser": true})
+}
 
 // maxVia is how many brackets out that is looked for.
 const maxVia = 6
@@ -44,6 +57,9 @@ func (s *scan) via(text string, from, last int) string {
 			callee := s.callee(o)
 			if callee == "" || blocks[callee] || shapers()[strings.ToLower(callee)] {
 				break
+			}
+			if showing(callee) {
+				return shown
 			}
 			return s.target(o, callee)
 		case s.toks[o].is("{") && !s.isObject(o):
@@ -91,15 +107,17 @@ func (s *scan) target(o int, callee string) string {
 	return "( verb"
 }
 
-// handedOn names the call that a name is handed to after it was given a text.
-func (s *scan) handedOn(name string, after int) string {
+// handedOn names the call that a name is handed to after it was given a text,
+// one that shows it only if no other is.
+func (s *scan) handedOn(name string, after int) (found string) {
 	for k := after + 1; k < len(s.toks) && k < after+200; k++ {
 		t := s.toks[k]
-		if t.kind != tokName || t.text != name || k > 0 && s.toks[k-1].is(".") {
+		within := t.kind == tokText && filledWith(t.text, name)
+		if !within && (t.kind != tokName || t.text != name || k > 0 && s.toks[k-1].is(".")) {
 			continue
 		}
 		if k+1 < len(s.toks) && (s.toks[k+1].is("=") || s.toks[k+1].is(":=") || s.toks[k+1].is(":")) {
-			return ""
+			return found
 		}
 		at := k
 		for range maxVia {
@@ -108,12 +126,32 @@ func (s *scan) handedOn(name string, after int) string {
 				break
 			}
 			if callee := s.callee(o); s.toks[o].is("(") && callee != "" && !blocks[callee] && !shapers()[strings.ToLower(callee)] {
-				return s.target(o, callee)
+				if showing(callee) {
+					found = shown
+				} else if !within {
+					return s.target(o, callee)
+				}
+				break
 			}
 			at = o
 		}
 	}
-	return ""
+	return found
+}
+
+// filledWith tells whether a name is filled in somewhere in a text.
+func filledWith(text, name string) bool {
+	for rest, found := text, true; found; {
+		if _, rest, found = strings.Cut(rest, "{"); found {
+			in, _, _ := strings.Cut(rest, "}")
+			for _, w := range strings.FieldsFunc(in, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				if w == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // hostOf is the host of an address that names one.

@@ -58,6 +58,7 @@ type linkage struct {
 	top            int                 // most of them
 	equal          int                 // texts that are a route to the letter, wherever the provider has it
 	writes         int                 // texts that say that they write
+	says, mute     int                 // texts with a method beside them, and with nothing that makes one likely
 	words          map[scope.Word]bool // of routes in common, that can tell one from another
 	files          map[string]bool     // of the user, that have what goes to the provider
 }

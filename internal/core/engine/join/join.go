@@ -140,7 +140,7 @@ func (o *Org) judge(provider, user, method string, form scope.Form, t *Text, sai
 		}
 	}
 	e.Method = w.method(method, t, siblings)
-	if t.Method == "" && t.Guess == "" && wrote(method) && mine.writes >= sureOf {
+	if t.Method == "" && t.Guess == "" && method != "GET" && len(siblings) > 1 && mine.saysWrites() {
 		e.Method = min(e.Method, Doubtful) // here whoever writes says so
 	}
 	if e.Method == Unknown && method != "GET" && o.said(user, method, form, &fit) {
@@ -346,6 +346,9 @@ func (l *linkage) learn(votes []vote, user *catalog) {
 		l.files[t.Path] = true
 		if t.Method != "" {
 			w.says++
+			l.says++
+		} else if t.Guess == "" {
+			l.mute++
 		}
 		for _, x := range led[0].words {
 			if telling(x) {

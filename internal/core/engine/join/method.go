@@ -32,6 +32,9 @@ func (w *way) method(method string, t *Text, siblings map[string]bool) Agreement
 	if len(siblings) == 1 {
 		return Stated
 	}
+	if siblings[t.Guess] && t.Guess != method {
+		return Doubtful // the path has the one that its name says
+	}
 	if w == nil {
 		return a
 	}
@@ -58,6 +61,10 @@ func (w *way) method(method string, t *Text, siblings map[string]bool) Agreement
 	}
 	return Doubtful
 }
+
+// saysWrites reports whether whoever writes says so: many do, or some where
+// most say their method.
+func (l *linkage) saysWrites() bool { return l.writes >= sureOf || l.writes > 0 && l.says > l.mute }
 
 // wrote reports whether a method writes something that may go by several: what
 // one calls an update, another posts.
