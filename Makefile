@@ -18,7 +18,7 @@ RACE    := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.or
 # holds this list to the code), and with it the whole service, in rest (every operation), daemon, notify and ops/moments (many at
 # once). Not watched: what is pure (core and all that reads code), and what plays the same service again, one request after the
 # other (stories, mcpserver, most of ops) or in processes of their own (e2e).
-RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/backtest/... client/bridge/... client/cli/... client/gitrepo/... client/grammar/... \
+RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/backtest/... client/bridge/... client/cli/... client/companion/... client/gitrepo/... client/grammar/... \
 	client/hook/... client/login/... client/lsp/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
 	server/api/... server/auth/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
 	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \

@@ -1,3 +1,5 @@
+//go:build !lean
+
 // Svc is the command-line client of the coordination service.
 package main
 

@@ -29,7 +29,7 @@ func (m *machine) build(kind string) string {
 	m.t.Helper()
 	arg := map[string]string{
 		"release": "-ldflags=-X github.com/svc-hq/svc/internal/core/version.Version=1.2.0",
-		"lean":    "-tags=netgo,osusergo,lean", // which has the grammars beside it, and here has not
+		"apart":   "-tags=netgo,osusergo,apart", // which has the grammars beside it, and here has not
 	}[kind]
 	file := filepath.Join(filepath.Dir(program(m.t, "svc")), kind, "svc")
 	builds.Lock()
@@ -71,7 +71,7 @@ func brokenPrograms() []setUp {
 			m.check(os.WriteFile(filepath.Join(m.bin, "svc"), data, 0o644))
 			m.bin = filepath.Dir(program(m.t, "svc")) // the one that the person runs
 		}, `program +.*/svc may not be executed`, true},
-		{"a build without grammars", func(m *machine) { m.install(m.build("lean")) },
+		{"a build without grammars", func(m *machine) { m.install(m.build("apart")) },
 			`languages +this build reads definitions of go only`, false},
 		{"the server is older", func(m *machine) {
 			m.instead.Store("/openapi.json", `{"info": {"version": "0.9.2"}}`)

@@ -72,6 +72,26 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 	run("", "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one")
 	write("export function total(a: number, b: number) { return a + b }\n")
 
+	// All but hooks is the svc's inside it, which speaks of the one that is installed.
+	env = append(env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--help"}, 0, "Get started"},
+		{[]string{"hook", "--help"}, 0, "Read what an agent host tells"},
+		{[]string{"statsu"}, 2, "svc status"},
+		{[]string{"version", "--json"}, 0, `"server": false`},
+		{[]string{"doctor"}, -1, "agent hosts start " + svc},
+	} {
+		cmd := exec.Command(svc, c.args...)
+		cmd.Dir, cmd.Env = repo, env
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); c.code >= 0 && code != c.code || !strings.Contains(string(out), c.says) {
+			t.Errorf("svc %v ends with %d, not %d, and says\n%s", c.args, code, c.code, out)
+		}
+	}
 	for _, args := range [][]string{{"analyze", "--json"}, {"--json", "analyze"}} {
 		var facts coord.Analysis
 		if err := json.Unmarshal([]byte(run("", svc, args...)), &facts); err != nil || len(facts.Files) != 1 || len(facts.Files[0].Symbols) != 1 {
@@ -126,6 +146,9 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 		t.Errorf("with a damaged part:\n%s", out)
 	}
 	env = append(env, "XDG_CACHE_HOME="+file)
+	if out := run("", svc, "--help"); !strings.Contains(out, "Get started") {
+		t.Errorf("with no place to unpack it, the help is\n%s", out)
+	}
 	if out := doctor(); !strings.Contains(out, "FAIL  languages            the part of svc that reads code cannot be used") {
 		t.Errorf("with no place to unpack it:\n%s", out)
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/hook"
@@ -183,7 +184,7 @@ func startMergeCheck(root, machine, checks, result string) {
 // background starts svc in a process of its own, which outlives the hook and
 // which nobody waits for.
 func background(dir string, env []string, args ...string) {
-	self, err := os.Executable()
+	self, err := companion.Self()
 	if err != nil {
 		return
 	}

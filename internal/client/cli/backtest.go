@@ -5,12 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
-
-// backtestMax is backtest.DefaultMax; the lean svc does not link that package.
-const backtestMax = 500
 
 // backtestFlags are what svc backtest was asked for.
 type backtestFlags struct {
@@ -49,7 +47,7 @@ func backtestCommand(a *app.Run) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "180d", "how long before the newest commit, as 180d, 26w, 2y or all")
-	flags.IntVar(&f.max, "max", backtestMax, "most cases of each kind; of more, a sample")
+	flags.IntVar(&f.max, "max", backtest.DefaultMax, "most cases of each kind; of more, a sample")
 	flags.BoolVar(&f.pairs, "pairs", false, "also pairs of pull requests that fork from one commit")
 	flags.BoolVar(&f.flights, "flights", false, "also pairs that fork from different commits and were worked on at one time")
 	flags.IntVar(&f.swarm, "swarm", 0, "also groups of this many pull requests that do (2 to 50)")

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package cli
 
 import (
@@ -19,9 +17,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/version"
 )
-
-// The two are one number, or this does not compile.
-var _ = [1]struct{}{}[backtestMax-backtest.DefaultMax]
 
 // options checks what was typed.
 func (f *backtestFlags) options() (backtest.Options, error) {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
-	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/reader"
 	"github.com/svc-hq/svc/internal/client/setup"
 )
@@ -31,15 +29,8 @@ func Run(args []string) int {
 			}
 		case "prompt": // at every prompt of a shell
 			if len(args) == 1 {
-				return printPrompt(os.Stdin, os.Stdout)
+				return attend.PrintPrompt(os.Stdin, os.Stdout)
 			}
-		case "analyze", "index", "rules", "backtest", "api", "top", "merge-check": // they read code, pick from answers, or draw
-			if companion.Carries(companion.Reader) {
-				return app.HandOver(args)
-			}
-		}
-		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--template") }) && companion.Carries(companion.Reader) {
-			return app.HandOver(args)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
-	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
@@ -122,7 +121,6 @@ func runLogin(ctx context.Context, a *app.Run, flags login.Overrides, keychain b
 	if err := store.Save(l.Config); err != nil {
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}
-	_, _ = companion.Path(companion.Reader) // so that the first hook need not unpack it
 	place, err := local.Locate(a.Getenv)
 	besides := err == nil && place.SetUp()                          // there are two places for work now
 	if err := share.Refresh(ctx, store, c); err != nil && besides { // else the next hook asks again

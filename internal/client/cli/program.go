@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -46,7 +47,7 @@ func program(ctx context.Context) (string, error) {
 func thisProgram(ctx context.Context) string {
 	path, err := program(ctx)
 	if err != nil {
-		if path, err = os.Executable(); err != nil {
+		if path, err = companion.Self(); err != nil {
 			return ""
 		}
 	}
@@ -145,7 +146,7 @@ func makeExecutable(ctx context.Context, file string) error {
 
 // isSelf reports whether a file is this program.
 func isSelf(file string) bool {
-	self, err := os.Executable()
+	self, err := companion.Self()
 	if err != nil {
 		return false
 	}

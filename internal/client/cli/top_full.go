@@ -1,5 +1,3 @@
-//go:build !lean
-
 package cli
 
 import (
@@ -17,8 +15,7 @@ import (
 // pipedColumns is how wide svc top is where there is no terminal.
 const pipedColumns = 120
 
-// runTop shows the view. The lean svc, which agents start at every edit, is
-// without the terminal library and hands svc top over.
+// runTop shows the view.
 func runTop(ctx context.Context, a *app.Run, once bool) error {
 	c, _, err := a.Client()
 	if err != nil {

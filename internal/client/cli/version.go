@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,9 +46,6 @@ func printVersion(a *app.Run) error {
 // reads returns the languages whose definitions this build knows, and in what
 // form it has their grammars. Go needs none.
 func reads() (how string, languages []string) {
-	if companion.Carries(companion.Reader) {
-		return companion.How(), grammar.Names()
-	}
 	languages = slices.DeleteFunc(slices.Clone(grammar.Names()), func(l string) bool { return l != "go" && !grammar.Supported(l) })
 	if len(languages) == 1 {
 		return "none", languages
@@ -56,22 +53,13 @@ func reads() (how string, languages []string) {
 	return grammar.How, languages
 }
 
-// unpacked tries the part of svc that reads code, where it is one of its own. A
-// damaged copy is made anew, as hooks do.
+// unpacked tells why a part of svc that reads code cannot be used, where there
+// are such.
 func unpacked() error {
-	if !companion.Carries(companion.Reader) {
-		return nil
+	for _, p := range []companion.Program{companion.Reader, companion.Parser} {
+		if _, err := companion.Path(p); err != nil && !errors.Is(err, companion.ErrNone) {
+			return err
+		}
 	}
-	path, err := companion.Path(companion.Reader)
-	if err != nil {
-		return err
-	}
-	err = exec.Command(path, "--version").Run()
-	if err == nil || !companion.Repair(path) {
-		return err
-	}
-	if path, err = companion.Path(companion.Reader); err != nil {
-		return err
-	}
-	return exec.Command(path, "--version").Run()
+	return nil
 }

@@ -1,18 +1,18 @@
 // Package companion holds the programs that svc carries inside itself: the
-// grammars, the svc with all that agents do not wait for, and svcd.
+// grammars, the svc with all commands, and svcd.
 //
-// Agents wait for svc hook at every edit, and a program that links parsers
-// starts slower by a fifth, used or not; svcd is wanted by svc up alone. So make
-// build makes a lean svc, which holds the others as compressed files and
-// unpacks them into the user's cache when they are wanted. It stays one file to
-// install and to update. A svc that go build made carries nothing and has the
-// grammars itself. It must not be reached by a hook that reads no code:
-// unpacking is what the lean one saves.
+// Agents wait for svc hook at every edit, and a program that links parsers or a
+// command tree starts slower by a third, used or not; svcd is wanted by svc up
+// alone. So make build makes a lean svc, which has what is waited for, holds the
+// others as compressed files and unpacks them into the user's cache when they
+// are wanted. It stays one file to install and to update. Of what the lean one
+// carries, the svc inside it asks the lean one (Inner). A svc that go build made
+// carries nothing and has the grammars itself. It must not be reached by a hook
+// that reads no code: unpacking is what the lean one saves.
 package companion
 
 import (
 	"compress/gzip"
-	"context"
 	"embed"
 	"encoding/binary"
 	"encoding/hex"
@@ -22,7 +22,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -45,6 +44,10 @@ var ErrNone = errors.New("this svc was built without it")
 
 // Carries reports whether this svc carries a program.
 func Carries(p Program) bool {
+	if Inner {
+		_, err := ask(string(p), onlyAsked)
+		return err == nil
+	}
 	f, err := files.Open("program/" + string(p) + ".gz")
 	if err != nil {
 		return false
@@ -53,30 +56,13 @@ func Carries(p Program) bool {
 	return true
 }
 
-// How says in what form the reader has the grammars.
-func How() string {
-	how, _ := files.ReadFile("program/how")
-	return strings.TrimSpace(string(how))
-}
-
-// ParserVariable tells the reader where the parser is.
-const ParserVariable = "SVC_PARSER"
-
-// Command is the reader, about to be run.
-func Command(ctx context.Context, args ...string) (*exec.Cmd, error) {
-	path, err := Path(Reader)
-	if err != nil {
-		return nil, err
+// Self returns the svc that is installed: this one, or that which carries it
+// and gave it its own name.
+func Self() (string, error) {
+	if Inner && filepath.IsAbs(os.Args[0]) {
+		return os.Args[0], nil
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = os.Environ()
-	if Carries(Parser) {
-		if path, err = Path(Parser); err != nil {
-			return nil, err
-		}
-		cmd.Env = append(cmd.Env, ParserVariable+"="+path)
-	}
-	return cmd, nil
+	return os.Executable()
 }
 
 // Path returns where a program is, unpacked if need be into a folder of the
@@ -85,6 +71,9 @@ func Path(p Program) (string, error) { return PathIn("", p) }
 
 // PathIn is Path with another cache, for who leaves nothing behind.
 func PathIn(cache string, p Program) (string, error) {
+	if Inner {
+		return ask(string(p), cache)
+	}
 	f, err := files.Open("program/" + string(p) + ".gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNone

@@ -18,6 +18,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/presence"
@@ -282,7 +283,7 @@ func (s *stage) config(whose string) string { return filepath.Join(s.dir, "confi
 
 // svc is the program itself, as one of the two people would start it.
 func (s *stage) svc(whose string, args ...string) (*exec.Cmd, error) {
-	self, err := os.Executable()
+	self, err := companion.Self()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-//go:build cgo && !lean
+//go:build cgo && !lean && !apart
 
 #include "flatten.h"
 

@@ -13,7 +13,7 @@ import (
 )
 
 // How says in what form this build has the grammars.
-const How = "a program"
+const How = "native"
 
 // A Program says where the program is that has the grammars (program/main.c).
 type Program struct {

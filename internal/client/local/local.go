@@ -168,7 +168,7 @@ func (p Place) server() (string, error) {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	if self, err := os.Executable(); err == nil {
+	if self, err := companion.Self(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), name)
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
 			return beside, nil

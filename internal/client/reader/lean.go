@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -24,10 +25,7 @@ func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 	if !companion.Carries(companion.Parser) {
 		return in.ask(ctx)
 	}
-	grammar.Use(grammar.Program{
-		Path:   func() (string, error) { return companion.Path(companion.Parser) },
-		Repair: companion.Repair,
-	})
+	useProgram()
 	defer grammar.Stop()
 	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly,
 		Deltas: in.Deltas, Along: in.Along, Keep: keep(), Rules: ownRules(in.Root)})
@@ -47,10 +45,11 @@ const handBack = 20 * time.Millisecond
 
 // ask has the companion read the files.
 func (in Request) ask(ctx context.Context) (*coord.Analysis, error) {
-	cmd, err := companion.Command(ctx, Command)
+	path, err := companion.Path(companion.Reader)
 	if err != nil {
 		return nil, err
 	}
+	cmd := exec.CommandContext(ctx, path, Command)
 	if end, ok := ctx.Deadline(); ok {
 		in.WithinMS = max(1, (time.Until(end) - handBack).Milliseconds())
 	}

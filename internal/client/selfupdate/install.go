@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -41,7 +42,7 @@ type Program struct {
 
 // Running returns the program of this process.
 func Running(now func() time.Time) (Program, error) {
-	path, err := os.Executable()
+	path, err := companion.Self()
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}

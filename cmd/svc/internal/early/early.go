@@ -6,14 +6,13 @@ package early
 
 import (
 	"os"
-	"slices"
 
-	_ "github.com/svc-hq/svc/cmd/svc/internal/first" // whose turn is before
+	"github.com/svc-hq/svc/cmd/svc/internal/first" // whose turn is before
 	"github.com/svc-hq/svc/internal/client/attend"
 )
 
 func init() {
-	if len(os.Args) < 2 || os.Args[1] != "hook" || slices.Contains(os.Args, "--help") || slices.Contains(os.Args, "-h") {
+	if !first.Hook() {
 		return
 	}
 	if code, over := attend.Begin(os.Args[2:]); over {

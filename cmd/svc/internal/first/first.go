@@ -1,4 +1,5 @@
-// Package first answers svc --version while the program is still starting.
+// Package first answers svc --version while the program is still starting, and
+// says which of the commands that others wait for was meant.
 //
 // Go initialises packages in the order of their paths, each after those that
 // it imports. This one imports next to nothing, so its turn comes before that
@@ -8,6 +9,7 @@ package first
 
 import (
 	"os"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/version"
 )
@@ -18,3 +20,11 @@ func init() {
 		os.Exit(0)
 	}
 }
+
+// Hook reports whether this process is svc hook. Its page is the command tree's.
+func Hook() bool {
+	return len(os.Args) > 1 && os.Args[1] == "hook" && !slices.Contains(os.Args, "--help") && !slices.Contains(os.Args, "-h")
+}
+
+// Prompt reports whether this process is svc prompt, for which shells wait.
+func Prompt() bool { return len(os.Args) == 2 && os.Args[1] == "prompt" }

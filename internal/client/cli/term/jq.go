@@ -1,5 +1,3 @@
-//go:build !lean
-
 package term
 
 import (
@@ -10,8 +8,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// CompileFilter makes a filter of a jq program. The lean svc, which agents start at
-// every edit, is without it and hands svc api over.
+// CompileFilter makes a filter of a jq program.
 func CompileFilter(program string) (Filter, error) {
 	q, err := gojq.Parse(program)
 	if err != nil {

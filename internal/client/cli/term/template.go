@@ -1,5 +1,3 @@
-//go:build !lean
-
 package term
 
 import (
@@ -11,7 +9,7 @@ import (
 )
 
 // CompileTemplate makes a printer of a Go template. It sees what --json prints,
-// under the same names. The lean svc is without it and hands such commands over.
+// under the same names.
 func CompileTemplate(text string) (Template, error) {
 	t, err := template.New("--template").Option("missingkey=error").Funcs(template.FuncMap{
 		"join": func(sep string, list []any) string {
