@@ -2,13 +2,13 @@ package symbols
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/verdict"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // compareDefs judges a definition whose header changed.
@@ -166,12 +166,12 @@ func writtenOut(typ string) bool {
 var anything = []string{"any", "unknown", "object", "Any", "Object"}
 
 // typeWords cuts a type into names and signs.
-var typeWords = regexp.MustCompile(`\w+|[^\w\s]`)
+var typeWords = lazy.Regexp(`\w+|[^\w\s]`)
 
 // vague tells whether two types differ in arguments alone of which one side says
 // no more than that they are anything: most code fits both.
 func vague(old, new string) bool {
-	a, b := typeWords.FindAllString(old, -1), typeWords.FindAllString(new, -1)
+	a, b := typeWords().FindAllString(old, -1), typeWords().FindAllString(new, -1)
 	if len(a) != len(b) {
 		return false
 	}
