@@ -44,7 +44,7 @@ func methodOf(callee string) string {
 func (s *scan) methods(from, last int) (stated, guess string) {
 	stated = s.stated(from, last)
 	name := s.receiver(from)
-	if stated == "" && name != "" {
+	if stated == "" && name != "" && !s.argument(from) {
 		stated = s.later(name, last)
 	}
 	if stated == "" {
@@ -110,6 +110,13 @@ func (s *scan) receiver(from int) string {
 		k--
 	}
 	return s.assigned(k)
+}
+
+// argument tells the name of a call's argument, f(path=x), from one that is used
+// later on.
+func (s *scan) argument(i int) bool {
+	o := int(s.around[i])
+	return o > 0 && s.toks[o].is("(") && s.callee(o) != "" && !blocks[s.callee(o)] && s.assigned(i) != ""
 }
 
 // maxAround is how many brackets out a method is looked for.

@@ -61,6 +61,7 @@ func TestPathsAreFoundInEveryIdiom(t *testing.T) {
 		{"typescript", "class Db extends Api {\n  private basePath = '/rest/db'\n  tree(id) { return this.post(`file/${id}`, os.get('x')) }\n" +
 			"  other() { return this.put('/whole', this.log('word')) }\n}", "rest/db, POST rest/db/file/*, PUT whole"},
 		{"javascript", `import x from "lib/accounts"; const t = "application/json"; const f = './a/b.js'; // "/not/this"`, ""},
+		{"python", "ask(endpoint='application/nodes')\nask(endpoint='a/b')\nask(endpoint=endpoint, mode='DELETE')", "application/nodes, a/b"},
 		{"go", "import (\n\t\"github.com/a/b\"\n)\nvar x = \"text and/or more\"", ""},
 		{"python", `os.environ.get("HOME"); path = os.path.join("a", "b")`, ""},
 		{"go", "switch p {\ncase \"/a/b\":\n\treturn\n}", "a/b"},
@@ -135,6 +136,8 @@ func TestWhatGoesOneWayIsToldApart(t *testing.T) {
 		{"javascript", "fetch(encodeURI('/a/x')); const u = '/b/x'; fetch(u, {method: 'PUT'}); router.push('/c/x')", "1 1 2"},
 		{"typescript", "<Link to=\"/a/x\"/>; <Link to=\"/b/x\"/>; load({ path: '/c/x' })", "1 1 2"},
 		{"go", "c.do(ctx, fmt.Sprintf(\"/a/%s\", id))\nc.do(ctx, \"/b/x\")\nos.Open(\"/c/x\")", "1 1 2"},
+		{"go", "func (a *A) x() { a.ask(\"/a/x\"); a.ask(\"/b/x\") }\nfunc (c *C) x() { c.ask(\"/c/x\") }", "1 1 2"},
+		{"python", "self.ask(endpoint='/a/x')\nself.ask('/b/x')\nself.other(endpoint)", "1 1"},
 		{"csharp", "var u = $\"{b}/a/{id}\"; Out.MarkupLine($\"see {Esc(u)}\"); OpenInBrowser(p => $\"{b}/c/x\"); Get(\"/b/x\")", "1"},
 		{"python", "url = f'/a/{i}'\nlog.debug(url)\nask(url)\nask('/b/x')\nif p.startswith('/c/x'): print('/d/x')", "1 1"},
 		{"python", "get('https://one.example/a/x'); get('https://two.example/a/x'); get(BASE + '/a/x')", "1 2 3"},

@@ -205,13 +205,19 @@ func plain(p string) bool {
 	return true
 }
 
+// contents are media types of applications that have one plain word.
+var contents = lazy.Words(`json xml pdf zip gzip javascript ecmascript wasm graphql yaml toml cbor protobuf msgpack ogg jwt jose rtf sql
+	msword text html form binary stream tar jsonlines ndjson jsonp`)
+
 // isMedia tells a media type from a path.
 func isMedia(elems []string) bool {
 	if len(elems) != 2 {
 		return false
 	}
 	switch elems[0] {
-	case "application", "text", "image", "audio", "video", "multipart", "font", "message":
+	case "application": // which is the first word of many a path, too
+		return elems[1] == "" || strings.ContainsAny(elems[1], ".+-") || contents()[elems[1]]
+	case "text", "image", "audio", "video", "multipart", "font", "message":
 		return true
 	}
 	return false

@@ -42,7 +42,7 @@ func (s *scan) via(text string, from, last int) string {
 	at := from
 	for range maxVia {
 		at = s.chainStart(at)
-		if name := s.assigned(at); name != "" {
+		if name := s.assigned(at); name != "" && !s.argument(at) {
 			if user := s.handedOn(name, last); user != "" {
 				return user
 			}
@@ -94,6 +94,9 @@ func (s *scan) chainStart(at int) int {
 // called as a method of HTTP is.
 func (s *scan) target(o int, callee string) string {
 	if methodOf(callee) == "" {
+		if k := o - 3; k >= 0 && s.toks[k].kind == tokName && s.toks[k+1].is(".") && (k == 0 || !s.toks[k-1].is(".")) && !selves[s.toks[k].text] {
+			return "( " + s.toks[k].text + "." + callee // two types may have one of that name
+		}
 		return "( " + callee
 	}
 	for k := o - 1; k > 0 && o-k < 30; k-- {
@@ -106,6 +109,9 @@ func (s *scan) target(o int, callee string) string {
 	}
 	return "( verb"
 }
+
+// selves are names that every type has for itself.
+var selves = map[string]bool{"self": true, "this": true, "super": true, "cls": true}
 
 // handedOn names the call that a name is handed to after it was given a text,
 // one that shows it only if no other is.
