@@ -116,7 +116,7 @@ func (s *scan) receiver(from int) string {
 // later on.
 func (s *scan) argument(i int) bool {
 	o := int(s.around[i])
-	return o > 0 && s.toks[o].is("(") && s.callee(o) != "" && !blocks[s.callee(o)] && s.assigned(i) != ""
+	return o > 0 && i > 2 && s.toks[o].is("(") && (s.toks[i-3].is("(") || s.toks[i-3].is(",")) && s.callee(o) != "" && s.assigned(i) != ""
 }
 
 // maxAround is how many brackets out a method is looked for.

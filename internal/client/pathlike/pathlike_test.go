@@ -138,6 +138,7 @@ func TestWhatGoesOneWayIsToldApart(t *testing.T) {
 		{"go", "c.do(ctx, fmt.Sprintf(\"/a/%s\", id))\nc.do(ctx, \"/b/x\")\nos.Open(\"/c/x\")", "1 1 2"},
 		{"go", "func (a *A) x() { a.ask(\"/a/x\"); a.ask(\"/b/x\") }\nfunc (c *C) x() { c.ask(\"/c/x\") }", "1 1 2"},
 		{"python", "self.ask(endpoint='/a/x')\nself.ask('/b/x')\nself.other(endpoint)", "1 1"},
+		{"typescript", "return (<A><Link to=\"/a/x\"/><Pick endpoint=\"/b/x\"/></A>); get(endpoint)", "1 2"},
 		{"csharp", "var u = $\"{b}/a/{id}\"; Out.MarkupLine($\"see {Esc(u)}\"); OpenInBrowser(p => $\"{b}/c/x\"); Get(\"/b/x\")", "1"},
 		{"python", "url = f'/a/{i}'\nlog.debug(url)\nask(url)\nask('/b/x')\nif p.startswith('/c/x'): print('/d/x')", "1 1"},
 		{"python", "get('https://one.example/a/x'); get('https://two.example/a/x'); get(BASE + '/a/x')", "1 2 3"},
