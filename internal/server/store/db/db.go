@@ -50,6 +50,7 @@ type DB struct {
 	// while writers wait for their org's lock.
 	writes  *sql.DB
 	batches batches
+	looks   looks
 	// replica is this process among those on one database; nil where it did
 	// not join.
 	replica atomic.Pointer[replica]
@@ -179,6 +180,7 @@ func (d *DB) Close() error {
 	}
 	if d.writes != nil {
 		d.batches.work.Wait()
+		d.looks.close()
 		d.writes.Close()
 	}
 	return d.pool.Close()
@@ -287,6 +289,9 @@ func (tx *Tx) IfUndone(org string, fn func()) {
 
 // Read runs fn on the state of one moment.
 func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
+	if d.name == postgres.name {
+		return d.wrap(overdue(ctx, d.look(ctx, fn)))
+	}
 	return d.transact(ctx, d.pool, &sql.TxOptions{Isolation: d.snapshot, ReadOnly: true}, fn)
 }
 

@@ -2,11 +2,9 @@ package db
 
 import (
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"net/url"
 	"strings"
-	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -34,15 +32,9 @@ func dialectOf(dsn string) dialect {
 }
 
 var postgres = dialect{
-	name: "postgres",
-	open: func(dsn string) (*sql.DB, error) {
-		return openPostgres(dsn, readerPatience, func(c driver.Connector, _ time.Duration) driver.Connector { return c })
-	},
-	openWriter: func(dsn string) (*sql.DB, error) {
-		return openPostgres(dsn, writerPatience, func(c driver.Connector, answers time.Duration) driver.Connector {
-			return gatheringConnector{c, answers}
-		})
-	},
+	name:       "postgres",
+	open:       func(dsn string) (*sql.DB, error) { return openPostgres(dsn, readerPatience) },
+	openWriter: func(dsn string) (*sql.DB, error) { return openPostgres(dsn, writerPatience) },
 	snapshot:   sql.LevelRepeatableRead,
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
 	skipLocked: `FOR UPDATE SKIP LOCKED`,

@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A gatheringConn is a writer's connection to PostgreSQL that goes there as
-// seldom as it can while a batch is under way. What an org's writers do one
+// A gatheringConn is a connection to PostgreSQL that goes there as seldom as it
+// can while a batch of writes, or a read (reading.go), is under way. What an org's writers do one
 // after the other is bounded by the ways there and back, not by the work:
 //
 //   - a statement waits for the next question, and goes along with it; what it
@@ -35,6 +35,7 @@ type gatheringConn struct {
 	*stdlib.Conn
 	answers    time.Duration // PostgreSQL has given up by then: it, or the line to it, is silent
 	on         bool
+	reading    bool // see beginReading
 	waiting    []*late
 	answered   map[string]map[string]*answer // by question, and by what it was asked with
 	foreseeing bool
@@ -53,7 +54,10 @@ func (tx *Tx) Foresee(ctx context.Context, fn func()) error {
 	if tx.gathered == nil {
 		return nil
 	}
-	return tx.gathered.foresee(context.WithoutCancel(ctx), fn)
+	if !tx.gathered.reading {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return tx.gathered.foresee(ctx, fn)
 }
 
 // errForeseen is what a question gets that is not asked yet.
@@ -97,10 +101,8 @@ func gathering(conn *sql.Conn) (c *gatheringConn, err error) {
 
 // begin begins a transaction under a lock, which most often has an org's id.
 func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful bool) error {
-	c.on, c.waiting, c.answered = true, nil, map[string]map[string]*answer{}
-	c.job, c.careful, c.failed, c.seam = 0, careful, nil, nil
-	c.known = ledger{}
-	c.later(`BEGIN`)
+	c.start(`BEGIN`)
+	c.careful = careful
 	c.later(d.lockOrg, name)
 	if uuid.Validate(name) != nil {
 		return c.send(ctx)
@@ -111,6 +113,15 @@ func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful b
 	}
 	c.known = newLedger(d.schema, name, counters.answer)
 	return nil
+}
+
+// start begins to gather. The statement that begins the transaction goes along
+// with the first question.
+func (c *gatheringConn) start(begin string) {
+	c.on, c.reading, c.waiting, c.answered = true, false, nil, map[string]map[string]*answer{}
+	c.job, c.careful, c.failed, c.seam = 0, false, nil, nil
+	c.known = ledger{}
+	c.later(begin)
 }
 
 // commit commits. A transaction in which a statement failed, and nobody said
@@ -290,7 +301,7 @@ func (c *gatheringConn) ExecContext(ctx context.Context, query string, args []dr
 	}
 	c.forget(query)
 	c.recordFor(query)
-	if !mayWait.MatchString(query) {
+	if c.reading || !mayWait.MatchString(query) {
 		if err := c.send(ctx); err != nil {
 			return nil, err
 		}
@@ -342,6 +353,9 @@ func (c *gatheringConn) QueryContext(ctx context.Context, query string, args []d
 		return nil, errForeseen
 	default:
 		c.forget(query)
+	}
+	if c.reading {
+		return c.stream(ctx, q)
 	}
 	if err := c.ask(ctx, []*late{q}); err != nil {
 		return nil, err
@@ -418,19 +432,22 @@ func readAnswer(rows pgx.Rows) (*answer, error) {
 		a.columns = append(a.columns, f.Name)
 	}
 	for rows.Next() {
-		values, err := rows.Values()
-		if err != nil {
+		row := make([]driver.Value, len(a.columns))
+		if err := readRow(rows, row); err != nil {
 			return nil, err
-		}
-		row := make([]driver.Value, len(values))
-		for i, v := range values {
-			if row[i], err = driver.DefaultParameterConverter.ConvertValue(v); err != nil {
-				return nil, err
-			}
 		}
 		a.rows = append(a.rows, row)
 	}
 	return a, rows.Err()
+}
+
+// readRow reads the row at which rows are.
+func readRow(rows pgx.Rows, into []driver.Value) error {
+	values, err := rows.Values()
+	for i := 0; i < len(values) && err == nil; i++ {
+		into[i], err = driver.DefaultParameterConverter.ConvertValue(values[i])
+	}
+	return err
 }
 
 // answerRows go through an answer.

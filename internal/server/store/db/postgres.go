@@ -37,10 +37,9 @@ var (
 // connectIn bounds how long a connection is tried for, unless the DSN does.
 const connectIn = 5 * time.Second
 
-// openPostgres opens the database at dsn, with connections as over makes them
-// of the driver's, told within which time an answer comes unless the line is
-// silent. What the DSN itself says of patience counts.
-func openPostgres(dsn string, p patience, over func(driver.Connector, time.Duration) driver.Connector) (*sql.DB, error) {
+// openPostgres opens the database at dsn, with connections that gather. What the
+// DSN itself says of patience counts.
+func openPostgres(dsn string, p patience) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func openPostgres(dsn string, p patience, over func(driver.Connector, time.Durat
 		cfg.ConnectTimeout = connectIn
 	}
 	bears := milliseconds(cfg.RuntimeParams["statement_timeout"])
-	db := sql.OpenDB(over(stdlib.GetConnector(*cfg), bears+bears/2+time.Second))
+	db := sql.OpenDB(gatheringConnector{stdlib.GetConnector(*cfg), bears + bears/2 + time.Second})
 	db.SetMaxOpenConns(32)
 	db.SetMaxIdleConns(32)
 	return db, nil
