@@ -35,7 +35,7 @@ export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -66,7 +66,7 @@ once-web: ## make test-web, unless it passed before with the same inputs
 
 once-others: ## the same for make test-grammars and test-clients
 	.ci/once test-grammars internal/client .ci go.mod -- $(MAKE) test-grammars
-	.ci/once test-clients .ci web/package-lock.json ./cmd/svcd -- $(MAKE) test-clients
+	.ci/once test-clients .ci clients web/package-lock.json ./cmd/svcd ./internal/tools/openapi -- $(MAKE) test-clients
 
 compile-tests: ## what make test-go runs, compiled and not run
 	go list $(RACE) -test -export -f '' $(RACED) >/dev/null
@@ -92,6 +92,9 @@ test-calm: ## the other part: without it
 times: ## where the processor time of a cold build and of the tests in Go goes; half an hour
 	go run ./internal/tools/times -cold -- $(MAKE) build
 	go run ./internal/tools/times -- $(MAKE) test-go AGAIN=1
+
+clients: $(NODE) ## write the types of the clients that ship, from the API's document
+	.ci/make-clients clients
 
 test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
 	go run ./internal/tools/withservice -- .ci/clients/run

@@ -58,6 +58,9 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 		if post.Separate {
 			p.Session, in.Branch = nil, nil
 		}
+		if in.SessionID == nil && who.SessionID == "" && onAnother(p.Session, in.Branch) {
+			p.Session = nil // a board declares for an agent that has not begun: the latest session is another's
+		}
 		i, err := intentToDeclare(ctx, c, p, owner, in.Branch)
 		if err != nil {
 			return err
@@ -82,6 +85,12 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 		tx.Policies(ctx, who.OrgID)
 	})
 	return out, err
+}
+
+// onAnother reports whether a session is on another branch than the one that is
+// meant.
+func onAnother(session *store.SessionRow, branch *string) bool {
+	return session != nil && branch != nil && session.Branch != nil && *session.Branch != *branch
 }
 
 // intentOwner returns who will own what the caller declares. A service token
