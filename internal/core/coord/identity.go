@@ -256,6 +256,7 @@ type SignInMethod string
 const (
 	ByPassword SignInMethod = "password"
 	ByOpenID   SignInMethod = "openid"
+	ByPasskey  SignInMethod = "passkey"
 	ByLink     SignInMethod = "link"   // made by whoever runs the server
 	ByFolder   SignInMethod = "folder" // of a service on one's own machine
 )

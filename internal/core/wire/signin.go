@@ -79,6 +79,7 @@ type SignInOptions struct {
 	OIDC  *string `json:"oidc" doc:"Name of the first OpenID provider, if one is configured"`
 
 	Providers []string     `json:"providers" doc:"Names of all OpenID providers"`
+	Passkeys  bool         `json:"passkeys" doc:"The server's address is one for which browsers have passkeys"`
 	SignUp    coord.SignUp `json:"sign_up" doc:"Who may make an org: everybody, people with an invitation, or the administrator alone"`
 }
 

@@ -104,5 +104,5 @@ func Fresh(who coord.Caller, now coord.Time) error {
 		return nil
 	}
 	return problem.Newf(problem.ProofNeeded,
-		"this needs a fresh proof that it is you: give your code or password again (POST /v1/auth/prove), then repeat this")
+		"this needs a fresh proof that it is you: give your code, passkey or password again (POST /v1/auth/prove), then repeat this")
 }

@@ -263,6 +263,20 @@ func TestWhatTheOperatorCanDoForPeople(t *testing.T) {
 		})
 		half := w.Must(200, signIn("second long password"), nil)
 		must(t, dsn, "user", "reset-factor", email)
+		w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
+			a, err := tx.AccountByEmail(ctx, email)
+			if err != nil {
+				return err
+			}
+			return tx.InsertPasskey(ctx, store.Passkey{ID: "key", UserID: a.ID, Credential: "c", PublicKey: "p", Name: "laptop"})
+		})
+		if res := w.Must(200, signIn("second long password"), nil); !strings.Contains(string(res.Body), `"passkeys":true`) {
+			t.Errorf("with a passkey: %s", res.Body)
+		}
+		if said := must(t, dsn, "user", "export", email); !strings.Contains(said, `"laptop"`) {
+			t.Errorf("the export leaves passkeys out:\n%s", said)
+		}
+		must(t, dsn, "user", "reset-factor", email)
 		whole := w.Must(200, signIn("second long password"), nil)
 		if len(half.Header.Values("Set-Cookie")) != 0 || len(whole.Header.Values("Set-Cookie")) != 1 {
 			t.Errorf("before %s, after %s", half.Body, whole.Body)

@@ -30,9 +30,10 @@ link with which they choose a password. owner makes a member an owner (--org
 where there are several orgs).
 disable closes an account: its tokens are refused, its sign-ins and its agents'
 sessions end. enable opens it again.
-reset takes password and sign-ins away and prints a link to choose a new one;
+reset takes password, passkeys and sign-ins away and prints a link to choose a
+new password;
 sign-out ends sign-ins and tokens everywhere.
-reset-factor takes the second factor away from somebody who lost phone and
+reset-factor takes app and passkeys away from somebody who lost them and their
 recovery codes: look first whether it is them who asks.
 sign-in prints a link that signs an owner in once, within 15 minutes, though
 the OpenID provider or the mail does not work.

@@ -41,6 +41,11 @@ var objects = map[string]maker{
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id + "/erase", id, nil}
 	},
+	"DELETE /v1/auth/passkeys/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		k := store.Passkey{ID: uuid.NewString(), UserID: o.Users[coord.Owner].ID, Credential: uuid.NewString(), Name: "laptop"}
+		w.Write("signin", func(ctx context.Context, tx *store.Tx) error { return tx.InsertPasskey(ctx, k) })
+		return object{"/v1/auth/passkeys/" + k.ID, k.ID, nil}
+	},
 	"GET /scim/v2/Users/{id}":     onPerson(nil),
 	"PUT /scim/v2/Users/{id}":     onPerson([]byte(`{"userName": "ana"}`)),
 	"PATCH /scim/v2/Users/{id}":   onPerson([]byte(`{"Operations": [{"op": "replace", "path": "active", "value": "False"}]}`)),

@@ -19,6 +19,7 @@ var personRows = []rowsOf{
 	{"directory_seats", `user_id = $1`},
 	{"web_sessions", `user_id = $1`},
 	{"totps", `user_id = $1`},
+	{"passkeys", `user_id = $1`},
 	{"device_codes", `user_id = $1`},
 	{"tokens", `user_id = $1 OR created_by = $1`},
 	{"invites", `created_by = $1 OR email = (SELECT email FROM users WHERE id = $1)`},

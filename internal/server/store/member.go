@@ -15,21 +15,25 @@ type Account struct {
 	PasswordHash *string
 	Subject      *string // of the OpenID provider, if the account is bound to one
 	Disabled     bool    // nobody can use it for now
-	Second       bool    // it has a second factor
+	TOTP         bool    // it has an app for one-time codes
+	Passkeys     bool    // it has a passkey
+	Second       bool    // it has a second factor: either
 }
 
 // HasWayIn reports whether somebody can sign in to the account: from then on
 // it is theirs.
-func (a *Account) HasWayIn() bool { return a.PasswordHash != nil || a.Subject != nil }
+func (a *Account) HasWayIn() bool { return a.PasswordHash != nil || a.Subject != nil || a.Passkeys }
 
 func scanAccount(r scanner) (a Account, err error) {
-	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject, &a.Disabled, &a.Second)
+	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject, &a.Disabled, &a.TOTP, &a.Passkeys)
+	a.Second = a.TOTP || a.Passkeys
 	return a, err
 }
 
 const accountColumns = `u.id, u.email, u.name, u.password_hash,
 	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id), u.disabled_at IS NOT NULL,
-	EXISTS (SELECT 1 FROM totps t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL)`
+	EXISTS (SELECT 1 FROM totps t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL),
+	EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id)`
 
 // EmailKey is the form in which addresses are compared and stored.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

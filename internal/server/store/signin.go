@@ -145,6 +145,7 @@ func (tx *Tx) DeleteExpiredSignins(ctx context.Context) error {
 		`DELETE FROM device_codes WHERE expires_at < $1`,
 		`DELETE FROM invites WHERE expires_at < $1`,
 		`DELETE FROM half_signins WHERE expires_at < $1`,
+		`DELETE FROM passkey_challenges WHERE expires_at < $1`,
 		`DELETE FROM signups WHERE expires_at < $1`,
 	} {
 		// A day's grace, so that "expired" can be told from "never existed".

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -353,5 +354,31 @@ func TestTheLogIsCopiedBesideTheWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		return logged-copied < 1000
+	})
+}
+
+// Strangers can ask for passkeys, so the oldest questions make room.
+func TestChallengesAreBounded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := context.Background()
+		held := map[string]bool{}
+		for i, hash := range []string{"a", "b", "c", "d"} {
+			if err := s.Write(ctx, "signin", func(tx *store.Tx) error {
+				return tx.InsertChallenge(ctx, hash, "", tx.Now.Add(time.Minute+time.Duration(i)*time.Second), 3)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, hash := range []string{"a", "b", "c", "d", "d"} {
+			if err := s.Write(ctx, "signin", func(tx *store.Tx) (err error) {
+				held[hash], err = tx.TakeChallenge(ctx, hash, "")
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := map[string]bool{"a": false, "b": true, "c": true, "d": false}; !maps.Equal(held, want) {
+			t.Errorf("held: %v", held)
+		}
 	})
 }

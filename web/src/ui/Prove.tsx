@@ -2,6 +2,7 @@ import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client";
+import { showPasskey } from "../lib/passkey";
 import { useAction } from "./action";
 import { Dialog, Form } from "./form";
 
@@ -11,7 +12,10 @@ export function Prove({ onDone }: { onDone: (proved: boolean) => void }) {
   const factors = useQuery({ queryKey: ["factors"], queryFn: () => call("GET /v1/auth/factors"), staleTime: 0 });
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   const by = factors.data?.prove_with;
-  const prove = useAction(() => call("POST /v1/auth/prove", { body: by === "code" ? { code: text } : { password: text } }), { quietErrors: true, then: () => onDone(true) });
+  const coded = by === "code" || by === "passkey"; // a recovery code stands in for a passkey
+  const proved = { quietErrors: true, then: () => onDone(true) };
+  const prove = useAction(() => call("POST /v1/auth/prove", { body: coded ? { code: text } : { password: text } }), proved);
+  const show = useAction(async () => call("POST /v1/auth/prove", { body: { passkey: await showPasskey() } }), proved);
   const back = encodeURIComponent(location.pathname + location.search);
   const cancel = () => onDone(false);
   return (
@@ -31,10 +35,15 @@ export function Prove({ onDone }: { onDone: (proved: boolean) => void }) {
           </div>
         </div>
       ) : (
-        <Form onSubmit={() => prove.mutate()} onCancel={cancel} confirm="Go on" error={prove.error} busy={prove.isPending} disabled={!text}>
+        <Form onSubmit={() => prove.mutate()} onCancel={cancel} confirm="Go on" error={show.error ?? prove.error} busy={prove.isPending} disabled={!text}>
           <p className="dim">This needs a fresh proof. For the next 15 minutes you are not asked again.</p>
-          {by === "code" ? (
-            <TextInput label="Code" description="Of your authenticator app, or a recovery code." autoComplete="one-time-code" data-autofocus required value={text} onChange={(e) => setText(e.target.value)} />
+          {factors.data!.passkeys.length > 0 && (
+            <Button variant={by === "passkey" ? "filled" : "default"} fullWidth data-autofocus={by === "passkey"} loading={show.isPending} onClick={() => show.mutate()}>
+              Use a passkey
+            </Button>
+          )}
+          {coded ? (
+            <TextInput label={by === "code" ? "Code" : "Or a recovery code"} description={by === "code" ? "Of your authenticator app, or a recovery code." : undefined} autoComplete="one-time-code" data-autofocus={by === "code"} required value={text} onChange={(e) => setText(e.target.value)} />
           ) : (
             <PasswordInput label="Password" autoComplete="current-password" data-autofocus required value={text} onChange={(e) => setText(e.target.value)} />
           )}

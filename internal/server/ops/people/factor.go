@@ -174,8 +174,15 @@ func (s *Service) Prove(ctx context.Context, who coord.Caller, in wire.Prove) (o
 		return out, err
 	}
 	switch {
+	case in.Passkey != nil:
+		return out, s.byPasskey(ctx, who, in.Passkey, func(tx *store.Tx, user string) error {
+			if user != who.UserID {
+				return errOthersPasskey
+			}
+			return tx.ProveWebSession(ctx, who.CookieID, true)
+		})
 	case a.Second && in.Code == "":
-		return out, problem.InvalidField("code", "is required: you have a second factor")
+		return out, problem.InvalidField("code", "is required, or an answer of a passkey: you have a second factor")
 	case a.Second:
 		return out, s.proveByCode(ctx, who, in.Code)
 	case a.PasswordHash == nil:
@@ -220,15 +227,27 @@ func (s *Service) GetFactors(ctx context.Context, who coord.Caller, _ wire.None)
 	if err != nil {
 		return out, err
 	}
-	out = wire.Factors{TOTP: a.Second, Password: a.PasswordHash != nil, ProveWith: "sign_in"}
+	out = wire.Factors{TOTP: a.TOTP, Passkeys: []wire.Passkey{}, Password: a.PasswordHash != nil, ProveWith: "sign_in"}
+	if _, err := auth.PasskeysAt(s.Config.PublicURL); err != nil {
+		out.PasskeysOff = err.Error()
+	}
 	switch {
-	case a.Second:
+	case a.TOTP:
 		out.ProveWith = "code"
+	case a.Passkeys:
+		out.ProveWith = "passkey"
 	case out.Password:
 		out.ProveWith = "password"
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		out.RecoveryCodes, err = tx.CountRecoveryCodes(ctx, who.UserID)
+		if err != nil {
+			return err
+		}
+		keys, err := tx.PasskeysOf(ctx, who.UserID)
+		for _, k := range keys {
+			out.Passkeys = append(out.Passkeys, shown(k))
+		}
 		return err
 	})
 	return out, err
@@ -341,36 +360,49 @@ func (s *Service) RemakeRecoveryCodes(ctx context.Context, who coord.Caller, _ w
 	return out, s.tellFactor(ctx, who.User(), wire.FactorPayload{Factor: "recovery_codes", Change: "remade", Address: who.Address})
 }
 
-// RemoveTOTP takes somebody's app away, with the recovery codes that stood in
-// for it.
+// RemoveTOTP takes somebody's app away.
 func (s *Service) RemoveTOTP(ctx context.Context, who coord.Caller, _ wire.None) (out wire.None, err error) {
-	had, err := s.dropFactors(ctx, who.UserID)
-	if err != nil || !had {
-		return out, ground.FirstError(err, errNoApp)
+	err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
+		had, err := tx.DeleteTOTP(ctx, who.UserID)
+		if err != nil || !had {
+			return ground.FirstError(err, errNoApp)
+		}
+		return dropSpare(ctx, tx, who.UserID)
+	})
+	if err != nil {
+		return out, err
 	}
 	return out, s.tellFactor(ctx, who.User(), wire.FactorPayload{Factor: "totp", Change: "removed", Address: who.Address})
 }
 
-// ResetFactors takes a person's second factor away for whoever runs the server,
-// and reports whether there was one.
+// ResetFactors takes a person's second factors away for whoever runs the server,
+// and reports whether there were any.
 func (s *Service) ResetFactors(ctx context.Context, email string) (had bool, err error) {
 	a, err := s.accountOf(ctx, email)
 	if err != nil {
 		return false, err
 	}
-	if had, err = s.dropFactors(ctx, a.ID); err != nil || !had {
+	err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
+		app, err := tx.DeleteTOTP(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		keys, err := tx.DeletePasskey(ctx, a.ID, "")
+		had = app || keys
+		return ground.FirstError(err, dropSpare(ctx, tx, a.ID))
+	})
+	if err != nil || !had {
 		return had, err
 	}
 	return had, s.tellFactor(ctx, a.User, wire.FactorPayload{Factor: "all", Change: "reset"})
 }
 
-// dropFactors forgets a person's second factor and whatever stands in for it.
-func (s *Service) dropFactors(ctx context.Context, user string) (had bool, err error) {
-	err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
-		if had, err = tx.DeleteTOTP(ctx, user); err != nil {
-			return err
-		}
-		return ground.FirstError(tx.SetRecoveryCodes(ctx, user, nil), tx.DeleteHalfSignins(ctx, user))
-	})
-	return had, err
+// dropSpare forgets what stands in for a person's second factor, if they have
+// none any more.
+func dropSpare(ctx context.Context, tx *store.Tx, user string) error {
+	a, err := tx.AccountByID(ctx, user)
+	if err != nil || a == nil || a.Second {
+		return err
+	}
+	return ground.FirstError(tx.SetRecoveryCodes(ctx, user, nil), tx.DeleteHalfSignins(ctx, user))
 }

@@ -191,7 +191,8 @@ func (s *Service) signOut(ctx context.Context, a *store.Account, reset bool) (to
 		}
 		if reset {
 			_, err := tx.Unbind(ctx, a.ID, "")
-			if err := ground.FirstError(err, tx.DeletePassword(ctx, a.ID)); err != nil {
+			_, lost := tx.DeletePasskey(ctx, a.ID, "")
+			if err := ground.FirstError(err, lost, tx.DeletePassword(ctx, a.ID), dropSpare(ctx, tx, a.ID)); err != nil {
 				return err
 			}
 		}

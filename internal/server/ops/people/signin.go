@@ -151,7 +151,7 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User, 
 			return ground.FirstError(err, errDisabled)
 		}
 		if a.Second && !p.second {
-			half = &wire.HalfSignedIn{Ticket: secret.Text, ExpiresAt: tx.Now.Add(halfLifetime)}
+			half = &wire.HalfSignedIn{Ticket: secret.Text, ExpiresAt: tx.Now.Add(halfLifetime), TOTP: a.TOTP, Passkeys: a.Passkeys}
 			return tx.InsertHalfSignin(ctx, store.HalfSignin{UserID: user.ID, Method: p.method, ExpiresAt: half.ExpiresAt}, secret.Hash)
 		}
 		return insertSession(ctx, tx, who, user.ID, p, secret.Hash)
@@ -223,6 +223,8 @@ func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None)
 // GetSignInOptions tells the sign-in page what to offer.
 func (s *Service) GetSignInOptions(ctx context.Context, _ coord.Caller, _ wire.None) (out wire.SignInOptions, err error) {
 	out.Providers, out.SignUp = []string{}, cmp.Or(s.Config.SignUp, coord.SignUpOff)
+	_, off := auth.PasskeysAt(s.Config.PublicURL)
+	out.Passkeys = off == nil
 	for _, p := range s.Config.OIDC {
 		out.Providers = append(out.Providers, p.Name)
 	}

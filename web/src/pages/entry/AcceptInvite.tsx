@@ -14,13 +14,13 @@ export function AcceptInvite() {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const { ticket, enter } = useEnter("/");
+  const { half, enter } = useEnter("/");
   const invite = useQuery({ queryKey: ["invite", code], queryFn: () => call("POST /v1/auth/invite", { body: { code } }), enabled: code !== "" });
   const accept = useAction(() => call("POST /v1/auth/accept-invite", { body: { code, name, password, email: invite.data?.email ? null : email } }), {
     quietErrors: true,
     then: enter,
   });
-  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
+  if (half) return <SecondFactor half={half} enter={enter} />;
   if (!code || invite.isError) {
     return (
       <Entry title="This invite does not work" sub={invite.error?.message ?? "The link is not complete. Copy all of it, the part after # too."} foot={<Link href="/sign-in">Sign in instead</Link>}>

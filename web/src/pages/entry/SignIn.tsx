@@ -5,7 +5,7 @@ import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { safeNext } from "../../lib/session";
 import { useAction } from "../../ui/action";
-import { SecondFactor, useEnter } from "./enter";
+import { SecondFactor, useEnter, usePasskeySignIn } from "./enter";
 import { Entry, hashCode } from "./Entry";
 
 export function SignIn() {
@@ -15,14 +15,16 @@ export function SignIn() {
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   const next = safeNext(params.get("next"));
   const [begun] = useState(hashCode); // by somebody who comes back from a provider
-  const { ticket, enter } = useEnter(next, begun);
+  const { half, enter } = useEnter(next, begun);
   // Somebody who has just signed out may want to sign in as someone else.
   const out = params.get("out") === "1";
   const signIn = useAction(() => call("POST /v1/auth/sign-in", { body: { email, password } }), {
     quietErrors: true,
     then: enter,
   });
-  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
+  const passkey = usePasskeySignIn(enter);
+  const error = signIn.error ?? passkey.error;
+  if (half) return <SecondFactor half={half} enter={enter} />;
   return (
     <Entry
       title="Sign in"
@@ -43,12 +45,13 @@ export function SignIn() {
         className="stack"
         onSubmit={(e) => {
           e.preventDefault();
+          passkey.reset();
           signIn.mutate();
         }}
       >
-        {signIn.isError && (
+        {error && (
           <Alert color="red" role="alert">
-            {signIn.error.message}
+            {error.message}
           </Alert>
         )}
         <TextInput label="Email" type="email" autoComplete="username" required autoFocus value={email} onChange={(e) => setEmail(e.target.value)} />
@@ -56,6 +59,20 @@ export function SignIn() {
         <Button type="submit" size="sm" fullWidth loading={signIn.isPending}>
           Sign in
         </Button>
+        {options.data?.passkeys && (
+          <Button
+            variant="default"
+            size="sm"
+            fullWidth
+            loading={passkey.isPending}
+            onClick={() => {
+              signIn.reset();
+              passkey.mutate();
+            }}
+          >
+            Sign in with a passkey
+          </Button>
+        )}
         {options.data?.providers.map((name) => (
           <Button key={name} component="a" href={`/v1/auth/oidc/start?provider=${encodeURIComponent(name)}&return_to=${encodeURIComponent(next)}${out ? "&choose=true" : ""}`} variant="default" size="sm" fullWidth>
             Continue with {name}

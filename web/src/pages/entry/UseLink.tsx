@@ -9,12 +9,12 @@ import { Entry, hashCode } from "./Entry";
 /** Where a one-time link leads. Nothing happens before the button: mail is opened by machines, too. */
 export function UseLink() {
   const [code] = useState(hashCode);
-  const { ticket, enter } = useEnter("/");
+  const { half, enter } = useEnter("/");
   const use = useAction(() => call("POST /v1/auth/link", { body: { code } }), {
     quietErrors: true,
     then: enter,
   });
-  if (ticket) return <SecondFactor ticket={ticket} enter={enter} />;
+  if (half) return <SecondFactor half={half} enter={enter} />;
   return (
     <Entry title="Sign in with this link" sub="It works once. If it was mailed to you, it binds your account to the sign-in that asked for it." foot={<Link href="/sign-in">Sign in another way</Link>}>
       <form

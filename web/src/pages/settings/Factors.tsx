@@ -1,4 +1,4 @@
-// The second factor of the person who is signed in.
+// What the person who is signed in proves it with, beside a password.
 import { Alert, Button, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { fieldError, useAction } from "../../ui/action";
 import { Command, Pill } from "../../ui/bits";
 import { Confirmed, Dialog, Form } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
+import { Passkeys } from "./Passkeys";
 import "../../styles/settings.css";
 
 export const useFactors = () => useQuery({ queryKey: ["factors"], queryFn: () => call("GET /v1/auth/factors") });
@@ -25,30 +26,37 @@ export function Factors({ busy }: { busy?: (shown: boolean) => void }) {
   const remake = useAction(() => call("POST /v1/auth/recovery-codes"), { stale, then: (made) => setCodes(made.recovery_codes) });
   const remove = useAction(() => call("DELETE /v1/auth/totp"), { stale, says: "Signing in takes no code any more." });
   return (
-    <Section title="Two-step sign-in" sub="A code of an app on your phone, after password or provider. It counts in every org you are in.">
+    <>
       <Load query={factors}>
-        {(has) =>
-          has.totp ? (
-            <div className="stack">
-              <div className="row">
-                <Pill tone="good">on</Pill>
-                <span className="grow">Authenticator app</span>
-                <Confirmed label="Remove" title="Remove the authenticator app?" text="From then on your password or provider alone signs you in. Your recovery codes stop working, too." confirm="Remove" onConfirm={() => remove.mutateAsync()} />
+        {(has) => (
+          <>
+            <Passkeys has={has} onCodes={setCodes} />
+            <Section title="Two-step sign-in" sub="A code of an app on your phone, after password or provider. It counts in every org you are in.">
+              <div className="stack">
+                {has.totp ? (
+                  <div className="row">
+                    <Pill tone="good">on</Pill>
+                    <span className="grow">Authenticator app</span>
+                    <Confirmed label="Remove" title="Remove the authenticator app?" text={has.passkeys.length > 0 ? "Its codes stop working. Your passkeys and recovery codes stay." : "From then on your password or provider alone signs you in. Your recovery codes stop working, too."} confirm="Remove" onConfirm={() => remove.mutateAsync()} />
+                  </div>
+                ) : (
+                  <div>
+                    <Button variant={has.passkeys.length > 0 ? "default" : "filled"} onClick={() => begin.mutate()} loading={begin.isPending}>
+                      Set up an authenticator app
+                    </Button>
+                  </div>
+                )}
+                {(has.totp || has.passkeys.length > 0) && (
+                  <div className="row">
+                    <Pill tone={has.recovery_codes > 3 ? "quiet" : "warn"}>{has.recovery_codes} left</Pill>
+                    <span className="grow">Recovery codes, for a day without phone and passkeys</span>
+                    <Confirmed label="Make new ones" title="Make new recovery codes?" text="The codes that you have now stop working." confirm="Make new ones" onConfirm={() => remake.mutateAsync()} />
+                  </div>
+                )}
               </div>
-              <div className="row">
-                <Pill tone={has.recovery_codes > 3 ? "quiet" : "warn"}>{has.recovery_codes} left</Pill>
-                <span className="grow">Recovery codes, for a day without the phone</span>
-                <Confirmed label="Make new ones" title="Make new recovery codes?" text="The codes that you have now stop working." confirm="Make new ones" onConfirm={() => remake.mutateAsync()} />
-              </div>
-            </div>
-          ) : (
-            <div>
-              <Button onClick={() => begin.mutate()} loading={begin.isPending}>
-                Set up an authenticator app
-              </Button>
-            </div>
-          )
-        }
+            </Section>
+          </>
+        )}
       </Load>
       {begun && (
         <Enrol
@@ -60,7 +68,7 @@ export function Factors({ busy }: { busy?: (shown: boolean) => void }) {
         />
       )}
       {codes && <Codes codes={codes} onClose={() => setCodes(null)} />}
-    </Section>
+    </>
   );
 }
 
@@ -94,7 +102,7 @@ function Codes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
   return (
     <Dialog opened onClose={onClose} title="Your recovery codes" closeOnClickOutside={false}>
       <div className="stack">
-        <Alert color="yellow">Keep these where you find them without your phone. Each signs you in once. They are not shown again.</Alert>
+        <Alert color="yellow">Keep these where you find them without your phone or passkeys. Each signs you in once. They are not shown again.</Alert>
         <ul className="codes" aria-label="Recovery codes">
           {codes.map((c) => (
             <li key={c}>
