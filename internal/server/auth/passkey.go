@@ -33,12 +33,14 @@ func PasskeysAt(address string) (Passkeys, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return Passkeys{}, problem.Newf(problem.Conflict, "passkeys need the server's public address; its administrator can set --public-url")
+		return Passkeys{}, problem.Newf(problem.Conflict,
+			"passkeys need the server's public address; its administrator can set --public-url")
 	case net.ParseIP(u.Hostname()) != nil:
 		return Passkeys{}, problem.Newf(problem.Conflict,
 			"passkeys belong to a name, and this server's public address is a number (%s); its administrator can set --public-url", u.Host)
 	case u.Scheme != "https" && u.Hostname() != "localhost":
-		return Passkeys{}, problem.Newf(problem.Conflict, "browsers have passkeys only for https, and this server's public address is %s", address)
+		return Passkeys{}, problem.Newf(problem.Conflict,
+			"browsers have passkeys only for https, and this server's public address is %s", address)
 	}
 	required := true
 	party, err := webauthn.New(&webauthn.Config{

@@ -23,8 +23,9 @@ const (
 
 var (
 	perChallenge     = store.PerWindow(2000, 10*time.Minute) // of an address, which may be a whole office's
-	errOthersPasskey = problem.Newf(problem.InvalidCredentials, "this is somebody else's passkey; choose one of the account that you began with")
-	errLastWayIn     = problem.Newf(problem.Conflict,
+	errOthersPasskey = problem.Newf(problem.InvalidCredentials,
+		"this is somebody else's passkey; choose one of the account that you began with")
+	errLastWayIn = problem.Newf(problem.Conflict,
 		"this is your last way into an org that takes no passwords; add another passkey first, or have an owner allow passwords")
 )
 
@@ -181,7 +182,8 @@ func (s *Service) ShowPasskey(ctx context.Context, who coord.Caller, in wire.Sho
 
 // byPasskey runs fn for the person whose passkey gave an answer, in the
 // transaction that notes its use.
-func (s *Service) byPasskey(ctx context.Context, who coord.Caller, credential map[string]any, fn func(tx *store.Tx, user string) error) error {
+func (s *Service) byPasskey(ctx context.Context, who coord.Caller, credential map[string]any,
+	fn func(tx *store.Tx, user string) error) error {
 	here, err := auth.PasskeysAt(s.Config.PublicURL)
 	if err != nil {
 		return err

@@ -85,8 +85,8 @@ func (a *authenticator) create(q wire.PasskeyQuestion) map[string]any {
 	}
 	cose := slices.Concat([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21}, cborBytes(point[1:33]), []byte{0x22}, cborBytes(point[33:]))
 	data := slices.Concat(a.data(a.flags|0x40), make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(a.id))), a.id, cose)
-	object := slices.Concat([]byte{0xa3, 0x63}, []byte("fmt"), []byte{0x64}, []byte("none"), []byte{0x67}, []byte("attStmt"), []byte{0xa0, 0x68},
-		[]byte("authData"), cborBytes(data))
+	object := slices.Concat([]byte{0xa3, 0x63}, []byte("fmt"), []byte{0x64}, []byte("none"), []byte{0x67}, []byte("attStmt"),
+		[]byte{0xa0, 0x68}, []byte("authData"), cborBytes(data))
 	return a.credential(map[string]any{"clientDataJSON": urlText(a.clientData("webauthn.create", q)), "attestationObject": urlText(object),
 		"transports": []string{"internal"}})
 }
@@ -297,7 +297,8 @@ func TestAPasskeySignsIn(t *testing.T) {
 			wrong(&bad)
 			refused(what, bad.get(askAny(w)))
 		}
-		refused("a made-up question", laptop.get(wire.PasskeyQuestion{Options: map[string]any{"challenge": urlText(bytes.Repeat([]byte{1}, 32))}}))
+		refused("a made-up question",
+			laptop.get(wire.PasskeyQuestion{Options: map[string]any{"challenge": urlText(bytes.Repeat([]byte{1}, 32))}}))
 		refused("a question for a new passkey", laptop.get(p.askNew()))
 		if res := enterBy(w, map[string]any{"id": "x"}, ""); res.Status != 400 {
 			t.Errorf("what is no answer = %d", res.Status)
@@ -357,7 +358,8 @@ func TestPasskeysKeepAnOrgsRules(t *testing.T) {
 	at := func(p *phone) request {
 		return request{Method: "GET", Path: "/v1/intents", Cookie: p.cookie, Org: o.Slug}
 	}
-	rules := request{Method: "PUT", Path: "/v1/org/sign-in", Org: o.Slug, Body: wire.SetSignInRules{RequireSecondFactor: true, PasswordsOff: true}}
+	rules := request{Method: "PUT", Path: "/v1/org/sign-in", Org: o.Slug,
+		Body: wire.SetSignInRules{RequireSecondFactor: true, PasswordsOff: true}}
 	laptop := newAuthenticator(t)
 	made := p.add(laptop, "laptop")
 	rules.Cookie = p.cookie
