@@ -169,7 +169,7 @@ func (fs *Files) headerAt(file string) header {
 			for end < len(line) && outline.IsNameByte(line[end]) {
 				end++
 			}
-			if at < end && end < len(line) && declaredAfter(bytes.TrimSpace(line[:at]), line[end]) {
+			if at < end && declaredAfter(line[:at], line[end:]) {
 				names[string(line[at:end])] = true
 			}
 		}
@@ -179,14 +179,19 @@ func (fs *Files) headerAt(file string) header {
 
 // declaredAfter tells whether a name is declared, by what stands before it in its
 // line and by what comes next.
-func declaredAfter(head []byte, next byte) bool {
+func declaredAfter(head, rest []byte) bool {
+	head, rest = bytes.TrimSpace(head), bytes.TrimSpace(rest)
+	if bare, ok := bytes.CutSuffix(head, []byte("(")); ok && bytes.HasPrefix(rest, []byte(")")) { // int (name) (
+		head, rest = bytes.TrimSpace(bare), bytes.TrimSpace(rest[1:])
+	}
 	for _, word := range []string{"define", "struct", "class", "enum", "union", "using"} {
 		if outline.Mentions(head, word) {
 			return true
 		}
 	}
-	return next == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !outline.Mentions(head, "return") || // int name(
-		next == ';' && (outline.Mentions(head, "typedef") || bytes.HasPrefix(head, []byte("}")))
+	opens, ends := bytes.HasPrefix(rest, []byte("(")), bytes.HasPrefix(rest, []byte(";"))
+	return opens && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !outline.Mentions(head, "return") || // int name(
+		ends && (outline.Mentions(head, "typedef") || bytes.HasPrefix(head, []byte("}")))
 }
 
 // namespaceOf is the namespace that a header opens first, with a dot.
