@@ -35,7 +35,9 @@ async function login() {
   });
   l.code = /Type\s+(\S+)/.exec(l.stderr)[1];
   assert.match(l.stderr, new RegExp(`Open\\s+${world.url}/device`));
-  l.stored = () => readdirSync(home, { recursive: true, withFileTypes: true }).filter((f) => f.isFile()).map((f) => readFileSync(join(f.path, f.name), "utf8")).join("");
+  // Not the cache: svc unpacks itself there.
+  const kept = (f) => f.isFile() && !f.path.startsWith(join(home, ".cache"));
+  l.stored = () => readdirSync(home, { recursive: true, withFileTypes: true }).filter(kept).map((f) => readFileSync(join(f.path, f.name), "utf8")).join("");
   return l;
 }
 
