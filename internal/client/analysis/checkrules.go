@@ -56,7 +56,7 @@ func CheckRules(ctx context.Context, root string, own *rules.Set) ([]CheckedRule
 		if lang := rules.LanguageOf(file); !outline.CanRead(lang) || rules.GeneratedPath(file) {
 			continue
 		}
-		v, err := repo.Read(file, scanFileLimit, func() ([]byte, error) {
+		v, err := repo.Read(file, func() ([]byte, error) {
 			return plain.ReadHere(filepath.Join(root, filepath.FromSlash(file)), locate.MaxSource)
 		})
 		if err != nil || v.Generated { // as svc index, it reads what it can

@@ -149,15 +149,12 @@ func (s *scan) alive(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
 	return s.file(e)
 }
 
-// scanFileLimit is how long one file may take: a scan is never stuck on it.
-const scanFileLimit = 5 * time.Second
-
 // file reads one file, and tells how much in it could not be; ok is false when
 // it has nothing to tell.
 func (s *scan) file(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
 	d := diff.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
 	f = lines.Facts(&d)
-	v, err := s.run.repo.Read(e.Path, scanFileLimit, func() ([]byte, error) { return s.run.objects.Blob(e.ID, locate.MaxSource) })
+	v, err := s.run.repo.Read(e.Path, func() ([]byte, error) { return s.run.objects.Blob(e.ID, locate.MaxSource) })
 	if err != nil || v.Generated {
 		return f, 0, false
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/rules"
@@ -247,7 +246,7 @@ func read(t *testing.T, tree inMemory) {
 		if rules.LanguageOf(file).Name == "" {
 			continue
 		}
-		v, err := r.Read(file, time.Minute, func() ([]byte, error) { return tree.Read(file), nil })
+		v, err := r.Read(file, func() ([]byte, error) { return tree.Read(file), nil })
 		if err != nil {
 			continue // a build without C reads nothing of it
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What stands before a route is found however many other files there are: those
@@ -42,7 +41,7 @@ func TestPrefixesAreFoundInACrowd(t *testing.T) {
 				}
 			}
 			r := Open(tree, false)
-			v, err := r.Read(tt.file, time.Minute, func() ([]byte, error) { return tree.Read(tt.file), nil })
+			v, err := r.Read(tt.file, func() ([]byte, error) { return tree.Read(tt.file), nil })
 			if err != nil {
 				return // a build without C reads nothing of it
 			}
@@ -74,7 +73,7 @@ func TestMountsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	keysOf := func(order []string) map[string][]string {
 		r, out := Open(tree, false), map[string][]string{}
 		for _, file := range order {
-			v, err := r.Read(file, time.Minute, func() ([]byte, error) { return tree.Read(file), nil })
+			v, err := r.Read(file, func() ([]byte, error) { return tree.Read(file), nil })
 			if err != nil {
 				continue
 			}

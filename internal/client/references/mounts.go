@@ -23,7 +23,7 @@ import (
 const (
 	maxMountDepth = 4
 	maxMountFile  = 512 << 10
-	mountLimit    = 200 * time.Millisecond // for one such file
+	mountLimit    = 200 * time.Millisecond // for one such file, while an edit waits
 )
 
 // mountNames are the files that mount routers, without their endings.

@@ -412,9 +412,13 @@ func (r *Repo) keep(file string, v *extract.Version) {
 	r.modules.read[file] = v
 }
 
+// standingLimit is how long one file may take when a repository is read as it
+// stands: nobody waits, and on a busy machine a short limit left routes out.
+const standingLimit = 5 * time.Second
+
 // Read reads a file of the repository for its caller to complete, and keeps it
 // for the files that depend on it.
-func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, error)) (*extract.Version, error) {
+func (r *Repo) Read(file string, fetch func() ([]byte, error)) (*extract.Version, error) {
 	if v := r.modules.read[file]; v != nil {
 		return v.Copy(), nil
 	}
@@ -426,7 +430,7 @@ func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, erro
 		}
 	}
 	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source, Rules: r.rules}
-	if err := s.Read(nil, limit); err != nil {
+	if err := s.Read(nil, standingLimit); err != nil {
 		return nil, err
 	}
 	if len(source) <= maxMountFile {
@@ -441,7 +445,11 @@ func (r *Repo) parse(file string) *extract.Version {
 		return nil
 	}
 	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source, Rules: r.rules}
-	if s.Read(nil, patience.Of(mountLimit)) != nil {
+	limit := patience.Of(mountLimit)
+	if r.standing {
+		limit = standingLimit
+	}
+	if s.Read(nil, limit) != nil {
 		return nil
 	}
 	return s.Version
