@@ -3,8 +3,8 @@
 // happens, asks in which order the work should land, and ends it. See
 // docs/orchestrators.md.
 //
-// The types are generated from the API's document (make clients); this file is
-// all else, and needs nothing but the standard library.
+// The types are generated from the API's document (make clients); the rest is
+// written by hand, and needs no module but this one.
 package svc
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
-// promptCommand is the page of svc prompt; Run starts it without the command
-// tree, since shells wait for it.
+// promptCommand is the page of svc prompt. Without flags it never comes here:
+// shells wait for it, so the command tree is passed by.
 func promptCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "prompt",

@@ -4,7 +4,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // HalfSignedIn is for somebody who has yet to show their second factor.
 type HalfSignedIn struct {
-	Ticket    string     `json:"ticket" doc:"For POST /v1/auth/second-factor or /v1/auth/passkey/sign-in; it opens nothing else, and works once"`
+	Ticket    string     `json:"ticket" doc:"For the second step, with a code or a passkey; it opens nothing else, and works once"`
 	ExpiresAt coord.Time `json:"expires_at"`
 	TOTP      bool       `json:"totp" doc:"It can be a code of an app"`
 	Passkeys  bool       `json:"passkeys" doc:"It can be a passkey"`
@@ -23,7 +23,7 @@ type Factors struct {
 	PasskeysOff   string    `json:"passkeys_off" doc:"Why this server can have no passkeys; empty if it can"`
 	RecoveryCodes int       `json:"recovery_codes" doc:"How many are left"`
 	Password      bool      `json:"password"`
-	ProveWith     string    `json:"prove_with" enum:"code,passkey,password,sign_in" doc:"What a fresh proof takes; sign_in is to sign in again"`
+	ProveWith     string    `json:"prove_with" enum:"code,passkey,password,sign_in" doc:"What a fresh proof takes; sign_in is a new sign-in"`
 }
 
 // EnrolledTOTP is the secret of a new app, shown this once.

@@ -393,6 +393,6 @@ type SigninPayload struct {
 // A FactorPayload is of somebody's second factor.
 type FactorPayload struct {
 	Factor  string `json:"factor" example:"totp" doc:"totp, passkey, recovery_codes, or all"`
-	Change  string `json:"change" example:"added" doc:"added, removed, used, remade, copied (a passkey whose counter went back was refused), or reset by the server's administrator"`
+	Change  string `json:"change" example:"added" doc:"added, removed, used, remade, reset, or copied: a passkey was refused"`
 	Address string `json:"address,omitempty" example:"192.0.2.7" doc:"The network address that it came from"`
 }

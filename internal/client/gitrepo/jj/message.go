@@ -3,7 +3,9 @@ package jj
 import "encoding/binary"
 
 // Jujutsu writes its records as protocol buffers. Few fields matter, and those
-// are texts, ids and messages: everything that has a length.
+// are texts, ids and messages: everything that has a length. Google's reader is
+// no help here: its packages open the program's own file at every start, and
+// hooks are waited for.
 
 // fields returns the last value of each field that has a length.
 func fields(message []byte) (map[int][]byte, error) {

@@ -42,13 +42,18 @@ func (s *Service) AskForNewPasskey(ctx context.Context, who coord.Caller, _ wire
 		have, err = tx.PasskeysOf(ctx, who.UserID)
 		return err
 	})
-	if err == nil && len(have) >= mostPasskeys {
-		err = problem.Newf(problem.Conflict, "you have %d passkeys; remove one that you do not use first", len(have))
-	}
-	if err != nil {
+	if err := ground.FirstError(err, roomFor(have)); err != nil {
 		return out, err
 	}
 	return s.ask(ctx, who, who.UserID, func(p auth.Passkeys) (auth.PasskeyQuestion, error) { return p.Register(who.User(), have) })
+}
+
+// roomFor refuses one more passkey than a person may have.
+func roomFor(have []store.Passkey) error {
+	if len(have) < mostPasskeys {
+		return nil
+	}
+	return problem.Newf(problem.Conflict, "you have %d passkeys; remove one that you do not use first", len(have))
 }
 
 // ask keeps what is asked, until it is answered.
@@ -95,7 +100,10 @@ func (s *Service) AddPasskey(ctx context.Context, who coord.Caller, in wire.AddP
 	if err != nil {
 		return out, err
 	}
-	if s.takeChallenge(ctx, answer.Challenge(), who.UserID) != nil {
+	if err := s.takeChallenge(ctx, answer.Challenge(), who.UserID); err != nil {
+		if !errors.Is(err, auth.ErrPasskey) {
+			return out, err
+		}
 		return out, problem.Newf(problem.NotFound, "this was begun more than five minutes ago, or is done already; begin again")
 	}
 	k, err := here.Made(who.User(), answer)
@@ -109,6 +117,10 @@ func (s *Service) AddPasskey(ctx context.Context, who coord.Caller, in wire.AddP
 		a, err := tx.AccountByID(ctx, who.UserID)
 		if err != nil || a == nil {
 			return ground.FirstError(err, errDisabled)
+		}
+		have, err := tx.PasskeysOf(ctx, a.ID)
+		if err := ground.FirstError(err, roomFor(have)); err != nil { // others may have been begun beside this one
+			return err
 		}
 		if !a.Second {
 			out.RecoveryCodes = codes

@@ -292,7 +292,7 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	if d.name == postgres.name {
 		return d.wrap(overdue(ctx, d.look(ctx, fn)))
 	}
-	return d.transact(ctx, d.pool, &sql.TxOptions{Isolation: d.snapshot, ReadOnly: true}, fn)
+	return d.transact(ctx, d.pool, &sql.TxOptions{ReadOnly: true}, fn)
 }
 
 // Write runs fn in a transaction and commits it if fn returns nil. Writers of

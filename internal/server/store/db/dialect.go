@@ -15,7 +15,6 @@ type dialect struct {
 	name        string // also the suffix of migrations meant for one database
 	open        func(dsn string) (*sql.DB, error)
 	openWriter  func(dsn string) (*sql.DB, error) // where writers have connections of their own
-	snapshot    sql.IsolationLevel                // at which a transaction sees one moment
 	lockOrg     string                            // statement that makes an org's writers queue
 	skipLocked  string                            // ends a SELECT that takes rows nobody else is taking
 	isDuplicate func(error) bool
@@ -35,7 +34,6 @@ var postgres = dialect{
 	name:       "postgres",
 	open:       func(dsn string) (*sql.DB, error) { return openPostgres(dsn, readerPatience) },
 	openWriter: func(dsn string) (*sql.DB, error) { return openPostgres(dsn, writerPatience) },
-	snapshot:   sql.LevelRepeatableRead,
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
 	skipLocked: `FOR UPDATE SKIP LOCKED`,
 	isDuplicate: func(err error) bool {

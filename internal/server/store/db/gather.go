@@ -19,8 +19,9 @@ import (
 )
 
 // A gatheringConn is a connection to PostgreSQL that goes there as seldom as it
-// can while a batch of writes, or a read (reading.go), is under way. What an org's writers do one
-// after the other is bounded by the ways there and back, not by the work:
+// can while a batch of writes, or a read (reading.go), is under way. What an
+// org's writers do one after the other is bounded by the ways there and back,
+// not by the work:
 //
 //   - a statement waits for the next question, and goes along with it; what it
 //     did is known when somebody asks, at the latest when its write ends;
@@ -35,7 +36,7 @@ type gatheringConn struct {
 	*stdlib.Conn
 	answers    time.Duration // PostgreSQL has given up by then: it, or the line to it, is silent
 	on         bool
-	reading    bool // see beginReading
+	reading    bool // see look
 	waiting    []*late
 	answered   map[string]map[string]*answer // by question, and by what it was asked with
 	foreseeing bool
