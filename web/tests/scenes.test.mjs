@@ -270,10 +270,16 @@ test("a file shows who is at work on which of its lines, and hears of the next",
 
 test("the landing order of a repo is moved by a button, priced, and given back", async () => {
   const page = await world.page("ana", `/repos/${world.repo}`);
+  let answer;
+  const asked = new Promise((resolve) => (answer = resolve));
   const order = page.getByRole("list", { name: "Landing order" });
   const first = (await order.locator(".ref").first().textContent()).trim();
   await page.getByText(/^The order that costs least: /).waitFor();
+  await page.route("**/landing?if=**", async (route) => (await asked, route.continue()));
   await order.getByRole("button", { name: `${first} later` }).click();
+  await page.getByText("Counting what this order costs…").waitFor(); // not the price of the order before
+  assert.notEqual((await order.locator(".ref").first().textContent()).trim(), first);
+  answer();
   await page.getByText(/^Your order: .*; the cheapest: /).waitFor();
   await page.waitForURL(/if=INT-/);
   assert.notEqual((await order.locator(".ref").first().textContent()).trim(), first);

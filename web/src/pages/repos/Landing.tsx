@@ -18,6 +18,13 @@ const few = 8; // those that collide come first
 
 const refOf = (s: LandingStep): string => s.intent?.ref ?? "";
 
+/** The steps as they were asked for; what nobody named stays behind. */
+function inOrder(steps: LandingStep[], wanted: string): LandingStep[] {
+  const refs = wanted.split(",");
+  const place = (s: LandingStep) => (refs.includes(refOf(s)) ? refs.indexOf(refOf(s)) : refs.length);
+  return [...steps].sort((a, b) => place(a) - place(b));
+}
+
 function priceOf(p: { lines_redone: number; breaks: number }): string {
   const parts = [p.lines_redone > 0 && `${plural(p.lines_redone, "line")} written again`, p.breaks > 0 && plural(p.breaks, "break") + " in other repos"].filter(Boolean);
   return parts.length ? parts.join(", ") : "nothing is redone";
@@ -28,8 +35,9 @@ export function Landing({ repo }: { repo: string }) {
   const landing = useGet("intents", "GET /v1/repos/{repo}/landing", { path: { repo }, query: wanted ? { if: wanted } : {} });
   const [dragged, setDragged] = useState<number | null>(null);
   const [all, setAll] = useState(false);
-  const steps = landing.data?.steps ?? [];
-  if (!landing.data || steps.length < 2) return null;
+  if (!landing.data || landing.data.steps.length < 2) return null;
+  const counting = landing.isPlaceholderData; // what is there answers the order of before
+  const steps = counting ? inOrder(landing.data.steps, wanted) : landing.data.steps;
   const move = (from: number, to: number) => {
     if (from === to || to < 0 || to >= steps.length) return;
     const refs = steps.map(refOf);
@@ -42,7 +50,7 @@ export function Landing({ repo }: { repo: string }) {
       title="Landing order"
       sub={
         <span role="status">
-          {wanted ? `Your order: ${priceOf(landing.data)}; the cheapest: ${priceOf(best)}.` : `The order that costs least: ${priceOf(landing.data)}. Move a row to see what another would cost.`}
+          {counting ? "Counting what this order costs…" : wanted ? `Your order: ${priceOf(landing.data)}; the cheapest: ${priceOf(best)}.` : `The order that costs least: ${priceOf(landing.data)}. Move a row to see what another would cost.`}
         </span>
       }
       actions={
@@ -57,7 +65,7 @@ export function Landing({ repo }: { repo: string }) {
       <ol className="rows" aria-label="Landing order">
         {(all ? steps : steps.slice(0, few)).map((s, i) => (
           <li key={refOf(s) || (s.outside?.url ?? i)} className="row-item landing-step" draggable={refOf(s) !== ""} onDragStart={() => setDragged(i)} onDragOver={(e: DragEvent) => e.preventDefault()} onDrop={() => (dragged !== null && move(dragged, i), setDragged(null))}>
-            <b className="landing-place">{s.place}</b>
+            <b className="landing-place">{counting ? i + 1 : s.place}</b>
             <Avatar user={s.user} size={22} />
             <span className="grow">
               {s.intent ? (
