@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seedMonorepo } from "../demo/monorepo.mjs";
 import { Agent, fact, fileOf } from "../demo/seed.mjs";
+import { patience } from "./browser.mjs";
 import { Hand } from "./hand.mjs";
 import { dialog, useWorld } from "./world.mjs";
 
@@ -23,8 +24,13 @@ async function agentOf(who, title, more = {}) {
 async function stopped(name) {
   await agentOf("max", `Holder of ${name}`, { paths: [`held/${name}.sql`], mode: "exclusive" });
   const a = await agentOf("kofi", `Stopped at ${name}`);
-  await a.hook("pre_edit", { paths: [`held/${name}.sql`] });
-  return (await world.clients.ana.get("/v1/conflicts?kind=exclusive_claim&status=live&limit=50")).items.find((c) => c.parties.some((p) => p.intent?.title === `Stopped at ${name}`));
+  for (const end = Date.now() + patience; Date.now() < end; ) {
+    await a.hook("pre_edit", { paths: [`held/${name}.sql`] }); // a busy service may let it pass unchecked, or write it down later
+    const live = (await world.clients.ana.get("/v1/conflicts?kind=exclusive_claim&status=live&limit=50")).items;
+    const found = live.find((c) => c.parties.some((p) => p.intent?.title === `Stopped at ${name}`));
+    if (found) return found;
+  }
+  return assert.fail(`nobody is stopped at ${name}`);
 }
 
 const row = (page, title) => page.locator(".agent").filter({ hasText: title }).locator(".agent-link");
