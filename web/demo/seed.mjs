@@ -24,7 +24,12 @@ export class Agent {
     Object.assign(this, { client, tool, model, repo, branch, external: randomUUID() });
   }
   async hook(event, more = {}) {
-    const reply = await this.client.post("/v1/hooks/evaluate", {
+    const reply = await this.ask(event, more);
+    this.session ??= reply.session_id;
+    return reply.unchecked ? this.hook(event, more) : reply; // a busy service lets an edit pass; the demo wants it decided
+  }
+  ask(event, more) {
+    return this.client.post("/v1/hooks/evaluate", {
       event,
       dedupe_key: randomUUID(),
       session: { external_id: this.external, tool: this.tool, model: this.model },
@@ -32,8 +37,6 @@ export class Agent {
       repo: { remote_fingerprints: [`github.com/${this.repo}`], branch: this.branch, head_sha: head, base_sha: head, worktree_hash: this.external.replaceAll("-", "").slice(0, 32) },
       ...more,
     });
-    this.session ??= reply.session_id;
-    return reply;
   }
   async declare(body) {
     const { intent } = await this.client.post("/v1/intents", { session_id: this.session, branch: this.branch, ...body });
