@@ -30,6 +30,7 @@ const (
 var schema = &db.Schema{
 	Migrations: migrations,
 	Counters:   db.Counters{Table: "orgs", Columns: []string{eventSeq, intentSeq, conflictSeq, messageSeq}},
+	Latest:     `SELECT occurred_at FROM events WHERE org_id = $1 ORDER BY seq DESC LIMIT 1`,
 	Memo:       func() any { return &ledger{} },
 	Fleeting:   []string{"migrations", "replicas", "waits", "edge_leases"},
 	Clear:      func(ctx context.Context, t *db.Tx) error { return (&Tx{Tx: t}).clear(ctx) },

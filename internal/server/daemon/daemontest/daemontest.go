@@ -112,9 +112,13 @@ func (w *World) start() {
 const patience = time.Minute
 
 // Replica starts another service on the same database.
-func (w *World) Replica() *World {
+func (w *World) Replica() *World { return w.ReplicaAhead(0) }
+
+// ReplicaAhead starts another service on the same database, whose clock is ahead.
+func (w *World) ReplicaAhead(by time.Duration) *World {
 	w.t.Helper()
 	r := &World{t: w.t, cfg: w.cfg, Log: &Log{}, Store: w.Store}
+	r.cfg.Clock = func() time.Time { return w.cfg.Clock().Add(by) }
 	r.start()
 	w.t.Cleanup(r.Stop)
 	return r

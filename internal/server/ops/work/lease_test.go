@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -109,6 +111,29 @@ func TestFiftyAgentsRaceForTwentyPorts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whose clock is behind does not come before those who asked earlier by a clock
+// that is ahead, neither in a line nor where two claim one file.
+func TestAClockAheadPutsNobodyBack(t *testing.T) {
+	q := newQueue(t, storetest.Postgres(t))
+	q.servers[1] = q.world.ReplicaAhead(2 * time.Second)
+	const key = "res:env:staging"
+	one, two, three := q.ask(0, key), q.ask(1, key), q.ask(0, key)
+	q.close(one)
+	if q.held()[key] != two.Ref {
+		t.Errorf("held = %v after %s ended: %s asked before %s", q.held(), one.Ref, two.Ref, three.Ref)
+	}
+	claim := func(server int) (out wire.Declared) {
+		q.servers[server].Must(201, request{Method: "POST", Path: "/v1/intents", Token: q.token, Body: map[string]any{
+			"title": fmt.Sprint("Rewrite it at ", server), "repo": "acme/shop", "separate": true, "mode": "exclusive",
+			"scope": map[string]any{"paths": []string{"a.go"}}}}, &out)
+		return out
+	}
+	first, second := claim(1).Intent, claim(0).Intent
+	if first.CreatedAt > second.CreatedAt {
+		t.Errorf("%s was made after %s, and says it was %d ms before", second.Ref, first.Ref, first.CreatedAt-second.CreatedAt)
+	}
 }
 
 // Fifty who ask for the number of a migration at once get fifty numbers, after

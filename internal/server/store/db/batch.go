@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // batches gather the writers of each org on PostgreSQL. Those that wait at the
@@ -28,6 +30,19 @@ type batch struct {
 // maxHold is how long a batch goes on beginning writes: other replicas wait
 // for the org's lock meanwhile.
 const maxHold = 150 * time.Millisecond
+
+// clocksApart is how far the clocks of replicas may be apart.
+const clocksApart = 5 * time.Second
+
+// notBefore returns now, or when the org's last writers wrote by their clock, if
+// that is a little later: whoever has the org's lock later is later, and does not
+// come before them in any line. A clock that is wrong by more is not followed.
+func (c *gatheringConn) notBefore(now coord.Time) coord.Time {
+	if c.latest > now && c.latest.Sub(now) <= clocksApart {
+		return c.latest
+	}
+	return now
+}
 
 // run queues fn with the writers of its org and waits until it is committed or
 // has failed. Once begun it is waited for even if ctx ends.
@@ -196,7 +211,7 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 			continue
 		}
 		j.tx = b.db.begun(steady{conn})
-		j.tx.before, j.tx.gathered = told, g
+		j.tx.before, j.tx.gathered, j.tx.Now = told, g, g.notBefore(j.tx.Now)
 		if err := b.one(ctx, g, j, len(jobs) == 1); err != nil {
 			return ran, err
 		}

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // A gatheringConn is a connection to PostgreSQL that goes there as seldom as it
@@ -42,10 +44,11 @@ type gatheringConn struct {
 	foreseeing bool
 	foreseen   []*late // questions that are to be asked in one go
 	known      ledger
-	job        int   // which of the batch's writes is under way
-	careful    bool  // whether each ends by sending what waits
-	failed     error // of the write under way
-	seam       error // of a write that had ended when a statement of it failed
+	latest     coord.Time // when others last wrote, see notBefore
+	job        int        // which of the batch's writes is under way
+	careful    bool       // whether each ends by sending what waits
+	failed     error      // of the write under way
+	seam       error      // of a write that had ended when a statement of it failed
 }
 
 // Foresee asks in one go what fn asks, where that spares ways to the database;
@@ -109,10 +112,14 @@ func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful b
 		return c.send(ctx)
 	}
 	counters := &late{query: d.schema.Counters.lock(), args: []any{name}}
-	if err := c.ask(ctx, []*late{counters}); err != nil {
+	latest := &late{query: d.schema.Latest, args: []any{name}}
+	if err := c.ask(ctx, []*late{counters, latest}); err != nil {
 		return err
 	}
 	c.known = newLedger(d.schema, name, counters.answer)
+	for _, row := range latest.answer.rows {
+		c.latest = coord.Time(row[0].(int64))
+	}
 	return nil
 }
 
@@ -121,7 +128,7 @@ func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful b
 func (c *gatheringConn) start(begin string) {
 	c.on, c.reading, c.waiting, c.answered = true, false, nil, map[string]map[string]*answer{}
 	c.job, c.careful, c.failed, c.seam = 0, false, nil, nil
-	c.known = ledger{}
+	c.known, c.latest = ledger{}, 0
 	c.later(begin)
 }
 
