@@ -20,7 +20,7 @@ import (
 func (r *run) describe(d *diff.Delta, f *coord.FileFacts) bool {
 	lang := rules.LanguageOf(d.Path)
 	if d.Binary || f.Generated || d.NewMode == diff.ModeSymlink || d.NewMode == diff.ModeSubmodule ||
-		d.OldMode == diff.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang, d.Path) {
+		d.OldMode == diff.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang) {
 		return true
 	}
 	if time.Now().After(r.deadline) {

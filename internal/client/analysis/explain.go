@@ -52,7 +52,7 @@ func Explain(ctx context.Context, root, file string, own *rules.Set) (*Explanati
 		out.Why = fmt.Sprintf("it is larger than %d kB", locate.MaxSource>>10)
 	case rules.GeneratedPath(file):
 		out.Why = "its name says that a tool wrote it"
-	case !outline.CanRead(lang) && !formats.Has(lang, file):
+	case !outline.CanRead(lang) && !formats.Has(lang):
 		out.Why = "its language is not read"
 	}
 	if out.Why != "" {

@@ -124,7 +124,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []odb.E
 		lang := rules.LanguageOf(e.Path)
 		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= locate.MaxSource && e.Mode != diff.ModeSymlink &&
 			e.Mode != diff.ModeSubmodule &&
-			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
+			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang)) {
 			files = append(files, e)
 		}
 	}

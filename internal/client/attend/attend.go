@@ -22,6 +22,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/version"
@@ -213,7 +214,7 @@ func hookLogin(getenv func(string) string, of hook.Identity) (hook.Login, error)
 	if err := lost(getenv, c, of); err != nil {
 		return hook.Login{Mended: mended}, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookStart)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(hookStart))
 	defer cancel()
 	s, here, err := LocalFor(ctx, getenv, store, c, of)
 	if here {

@@ -10,13 +10,12 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
-	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // hookStart is how long a hook waits for the local service to start, which
 // happens when nobody has worked for a while.
-var hookStart = patience.Of(2 * time.Second)
+const hookStart = 2 * time.Second
 
 // routesAge is after how long the team's server is asked again what it has
 // registered.

@@ -48,7 +48,7 @@ func (s *selector) readLandings(ctx context.Context, repo *gitrepo.Repo, tip int
 		return nil, err
 	}
 	for n, id := range ids {
-		if m := squashOf().FindStringSubmatch(strings.TrimSpace(subjects[id])); m != nil {
+		if m := squashOf.Get().FindStringSubmatch(strings.TrimSpace(subjects[id])); m != nil {
 			l.numbers[m[1]] = s.g.times[chain[n]]
 		}
 	}
@@ -63,7 +63,7 @@ func (l *landings) order(g *graph, heads []head) (order []int, known int) {
 	for i, h := range heads {
 		order = append(order, i)
 		at, merged := l.commits[h.at]
-		if m := numberOf().FindStringSubmatch(h.name); !merged && m != nil {
+		if m := numberOf.Get().FindStringSubmatch(h.name); !merged && m != nil {
 			at, merged = l.numbers[m[1]]
 		}
 		if when[i] = g.times[h.at]; merged {

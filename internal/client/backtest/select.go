@@ -88,10 +88,10 @@ var agentName = lazy.Regexp(`(?i)\b(copilot|swe-agent|google-labs-jules|jules|de
 	`windsurf|opencode|goose-agent|ellipsis-dev|blackbox-agent)\b`)
 
 func isBot(name, email string) bool {
-	if agentName().MatchString(name) || agentName().MatchString(email) {
+	if agentName.Get().MatchString(name) || agentName.Get().MatchString(email) {
 		return false
 	}
-	return botName().MatchString(name) || botEmail().MatchString(email)
+	return botName.Get().MatchString(name) || botEmail.Get().MatchString(email)
 }
 
 // selection collects cases.
@@ -249,7 +249,7 @@ func (s *selector) merge(at int32, subject string) (Case, string) {
 	switch {
 	case len(ps) != 2:
 		return Case{}, notTwoParents
-	case toolText().MatchString(subject):
+	case toolText.Get().MatchString(subject):
 		return Case{}, toolMerge
 	}
 	f := s.g.apart(ps[0], ps[1])

@@ -285,7 +285,7 @@ func (e *Eval) calledMember(n *node, sc *scope) *Shape {
 			}
 		}
 	}
-	if s := e.passed(n, sc); s.holds() && !predicates()[m.name] {
+	if s := e.passed(n, sc); s.holds() && !predicates.Has(m.name) {
 		return s
 	}
 	return recv
@@ -336,7 +336,7 @@ var listing = lazy.Words("map Select collect flatMap map_with_index each_with_ob
 // holds, or what its elements hold.
 func (e *Eval) mapped(recv *Shape, n *node, sc *scope) (*Shape, bool) {
 	m := n.x.name
-	if predicates()[m] || len(n.args) == 0 {
+	if predicates.Has(m) || len(n.args) == 0 {
 		return nil, false
 	}
 	f := n.args[len(n.args)-1].val
@@ -351,8 +351,8 @@ func (e *Eval) mapped(recv *Shape, n *node, sc *scope) (*Shape, bool) {
 	if r == nil {
 		return nil, false
 	}
-	isList := recv != nil && recv.Elem != nil || recv == nil && listing()[m] && sc.o.Lang != "scala" && sc.o.Lang != "java"
-	if isList && listing()[m] {
+	isList := recv != nil && recv.Elem != nil || recv == nil && listing.Has(m) && sc.o.Lang != "scala" && sc.o.Lang != "java"
+	if isList && listing.Has(m) {
 		return &Shape{Elem: e.written(r, 0)}, true
 	}
 	if !r.holds() {

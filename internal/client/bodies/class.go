@@ -173,7 +173,7 @@ func isNull(s *Shape) bool { return s != nil && s.Null }
 // memberField is the field that a member of a class is written as.
 func (e *Eval) memberField(p Place, m *outline.Def, types map[string]*Shape, decl, style string) (Field, bool) {
 	f := Field{Name: strings.TrimLeft(lastOf(m.Name), "$#")}
-	if m.Contain || strings.HasPrefix(f.Name, "_") || hidden().MatchString(decl) || m.Kind == "case" {
+	if m.Contain || strings.HasPrefix(f.Name, "_") || hidden.Get().MatchString(decl) || m.Kind == "case" {
 		return f, false
 	}
 	head := m.Before
@@ -203,7 +203,7 @@ func (e *Eval) memberField(p Place, m *outline.Def, types map[string]*Shape, dec
 	if at := strings.LastIndex(decl, "@"); p.File.Lang != "python" && at < 0 && !strings.ContainsAny(decl, "[#") {
 		named = ""
 	}
-	if found := renamed().FindStringSubmatch(named); found != nil {
+	if found := renamed.Get().FindStringSubmatch(named); found != nil {
 		f.Name = found[1]
 	} else {
 		f.Name = styled(f.Name, style)
@@ -290,7 +290,7 @@ func (e *Eval) styleOf(p Place) string {
 	if p.File.Lang == "python" || to == 0 {
 		to = int(d.Span.End)
 	}
-	if m := policy().FindStringSubmatch(src[from:max(from, to)]); m != nil {
+	if m := policy.Get().FindStringSubmatch(src[from:max(from, to)]); m != nil {
 		return m[1] + m[2] + m[3]
 	}
 	sc := &scope{o: p.File}

@@ -29,20 +29,20 @@ func (e *Eval) declared(p Place, out *Shape) {
 			return
 		}
 		var model *Shape
-		if m := metaModel().FindStringSubmatch(body); m != nil {
+		if m := metaModel.Get().FindStringSubmatch(body); m != nil {
 			if c, ok := e.findClass(sc, m[1]); ok {
 				model = e.class(c, nil)
 			}
 		}
-		if metaAll().MatchString(body) && model != nil {
+		if metaAll.Get().MatchString(body) && model != nil {
 			for _, f := range model.Fields {
 				out.set(f)
 			}
 		}
-		if m := metaFields().FindStringSubmatch(body); m != nil {
+		if m := metaFields.Get().FindStringSubmatch(body); m != nil {
 			own := *out
 			out.Fields = nil
-			for _, q := range quoted().FindAllStringSubmatch(m[1], -1) {
+			for _, q := range quoted.Get().FindAllStringSubmatch(m[1], -1) {
 				f := Field{Name: q[1], Shape: own.field(q[1])}
 				if f.Shape == nil {
 					f.Shape = model.field(q[1])
@@ -51,11 +51,11 @@ func (e *Eval) declared(p Place, out *Shape) {
 			}
 		}
 	case "ruby":
-		if head := strings.Join(append(d.Bases, d.Name), " "); !serializing().MatchString(head) {
+		if head := strings.Join(append(d.Bases, d.Name), " "); !serializing.Get().MatchString(head) {
 			return
 		}
-		for _, m := range attributes().FindAllStringSubmatch(body, -1) {
-			for _, q := range quoted().FindAllStringSubmatch(m[2], -1) {
+		for _, m := range attributes.Get().FindAllStringSubmatch(body, -1) {
+			for _, q := range quoted.Get().FindAllStringSubmatch(m[2], -1) {
 				f := Field{Name: q[2]}
 				if m[1] != "attributes" && m[1] != "attribute" {
 					if c, ok := e.findClass(sc, strings.ToUpper(q[2][:1])+q[2][1:]+"Serializer"); ok {
@@ -72,9 +72,11 @@ func (e *Eval) declared(p Place, out *Shape) {
 }
 
 // writers are the methods that make what a class is written as.
-var writers = map[string][]string{
-	"typescript": {"toJSON"}, "javascript": {"toJSON"}, "php": {"toArray", "jsonSerialize"}, "ruby": {"as_json", "serializable_hash"},
-}
+var writers = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"typescript": {"toJSON"}, "javascript": {"toJSON"}, "php": {"toArray", "jsonSerialize"}, "ruby": {"as_json", "serializable_hash"},
+	}
+}}
 
 // written is what a value becomes when it is sent.
 func (e *Eval) written(s *Shape, depth int) *Shape {
@@ -90,7 +92,7 @@ func (e *Eval) written(s *Shape, depth int) *Shape {
 	if s.class == nil || s.class.Def >= len(s.class.File.Defs) {
 		return s
 	}
-	for _, w := range writers[s.class.File.Lang] {
+	for _, w := range writers.Get()[s.class.File.Lang] {
 		if p, ok := e.method(s, w); ok {
 			if r := e.function(p, nil, s); r.holds() {
 				return r

@@ -2,6 +2,8 @@ package bodies
 
 import (
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // primary reads what an expression begins with.
@@ -54,23 +56,22 @@ func (r *reader) primary() *node {
 }
 
 // prefixes stand before an expression and change nothing of what it holds.
-var prefixes = map[string]bool{
-	"await": true, "return": true, "yield": true, "mut": true, "ref": true, "try": true, "move": true, "async": true, "throw": true,
-	"const": true, "go": true, "clone": true,
-}
+var prefixes = lazy.Words("await return yield mut ref try move async throw const go clone")
 
-var words = map[string]string{
-	"true": "boolean", "false": "boolean", "True": "boolean", "False": "boolean", "null": "null", "None": "null", "nil": "null",
-	"undefined": "null", "NULL": "null",
-}
+var words = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"true": "boolean", "false": "boolean", "True": "boolean", "False": "boolean", "null": "null", "None": "null", "nil": "null",
+		"undefined": "null", "NULL": "null",
+	}
+}}
 
 // named reads what begins with a word.
 func (r *reader) named(at int) *node {
 	w := r.word()
-	if typ, ok := words[w]; ok {
+	if typ, ok := words.Get()[w]; ok {
 		return &node{kind: scalar, name: typ, at: at, end: r.pos}
 	}
-	if prefixes[w] && r.peek() != '(' && r.peek() != '.' && r.peek() != ':' || w == "await" || w == "return" {
+	if prefixes.Has(w) && r.peek() != '(' && r.peek() != '.' && r.peek() != ':' || w == "await" || w == "return" {
 		r.space()
 		if r.peek() == '{' && (w == "move" || w == "async" || w == "try") {
 			return r.brace()

@@ -54,7 +54,7 @@ func (e *Eval) reply(h Handler, replies Replies, depth int) *Shape {
 		if end := strings.IndexByte(line, '\n'); end > 0 {
 			line = line[:end]
 		}
-		if failure().MatchString(line) || onlyErrors(s) {
+		if failure.Get().MatchString(line) || onlyErrors(s) {
 			continue
 		}
 		lost = lost || s == nil

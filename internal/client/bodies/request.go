@@ -46,18 +46,18 @@ func (e *Eval) request(h Handler) (*Shape, string) {
 	sc := &scope{o: h.File}
 	for i, prm := range splitTop(src[open+1:end-1], ',') {
 		params := d.Full().Params
-		if i >= len(params) || params[i].Typ == "" || plumbed().MatchString(params[i].Name) {
+		if i >= len(params) || params[i].Typ == "" || plumbed.Get().MatchString(params[i].Name) {
 			continue
 		}
-		marked := bodyMark().MatchString(prm)
-		if !marked && (otherMark().MatchString(prm) || !takesPlain(h.File.Lang, prm)) {
+		marked := bodyMark.Get().MatchString(prm)
+		if !marked && (otherMark.Get().MatchString(prm) || !takesPlain(h.File.Lang, prm)) {
 			continue
 		}
 		s := e.top(e.typ(params[i].Typ, sc))
 		if !s.holds() {
 			continue
 		}
-		if m := alias().FindStringSubmatch(prm); m != nil {
+		if m := alias.Get().FindStringSubmatch(prm); m != nil {
 			s = &Shape{Fields: []Field{{Name: m[1] + m[2], Needed: true, Shape: s}}}
 		}
 		return s, params[i].Name
@@ -80,7 +80,7 @@ func takesPlain(lang, param string) bool {
 
 // mustGive tells whether a request must hold a field that is declared so.
 func mustGive(lang, decl, after string, s *Shape) bool {
-	if spared().MatchString(decl) || s != nil && s.Null {
+	if spared.Get().MatchString(decl) || s != nil && s.Null {
 		return false
 	}
 	switch lang {
@@ -92,7 +92,7 @@ func mustGive(lang, decl, after string, s *Shape) bool {
 	case "typescript":
 		return !strings.HasPrefix(after, "?") && !strings.Contains(after, "=")
 	}
-	return needed().MatchString(decl)
+	return needed.Get().MatchString(decl)
 }
 
 // Bound works out what is read from a request into the expression at a place.

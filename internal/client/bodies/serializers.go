@@ -31,7 +31,7 @@ func (e *Eval) serialized(s *Shape) *Shape {
 	hidden := map[string]bool{}
 	e.eachClass(s, func(c Place) bool {
 		body := e.src(c.File)[c.File.Defs[c.Def].Span.Start:c.File.Defs[c.Def].Span.End]
-		for _, m := range append(writeOnly().FindAllStringSubmatch(body, -1), writeOnlyKwargs().FindAllStringSubmatch(body, -1)...) {
+		for _, m := range append(writeOnly.Get().FindAllStringSubmatch(body, -1), writeOnlyKwargs.Get().FindAllStringSubmatch(body, -1)...) {
 			hidden[m[1]] = true
 		}
 		return false
@@ -65,7 +65,7 @@ func (e *Eval) ownSerializer(path string, n *node, sc *scope) (out *Shape) {
 	}
 	e.eachClass(sc.self, func(c Place) bool {
 		d := &c.File.Defs[c.Def]
-		if m := serializerClass().FindStringSubmatch(e.src(c.File)[d.Span.Start:d.Span.End]); m != nil {
+		if m := serializerClass.Get().FindStringSubmatch(e.src(c.File)[d.Span.Start:d.Span.End]); m != nil {
 			out = e.instance(m[1], n, &scope{o: c.File})
 		}
 		return out != nil

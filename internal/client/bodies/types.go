@@ -3,14 +3,13 @@ package bodies
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // scalars are the types that hold no fields, by the names that languages give
 // them.
-var scalars = sync.OnceValue(func() map[string]string {
+var scalars = lazy.Table[map[string]string]{Make: func() map[string]string {
 	out := map[string]string{}
 	for typ, names := range map[string]string{
 		"string": "string str String text varchar char UUID uuid Uuid CharSequence EmailStr HttpUrl AnyUrl Str Email URL Url Uri " +
@@ -27,7 +26,7 @@ var scalars = sync.OnceValue(func() map[string]string {
 		}
 	}
 	return out
-})
+}}
 
 var listTypes = lazy.Words("List Vec Seq Array Set IEnumerable ICollection IList IReadOnlyList IReadOnlyCollection Collection " +
 	"Iterable Flux Iterator Sequence ArrayList LinkedList MutableList list tuple set Vector HashSet BTreeSet Stream ReadonlyArray " +
@@ -109,7 +108,7 @@ func (e *Eval) oneType(t string, sc *scope) *Shape {
 	if t == "" {
 		return nil
 	}
-	if s, ok := scalars()[t]; ok {
+	if s, ok := scalars.Get()[t]; ok {
 		if sc.types[t] == nil {
 			return &Shape{Type: s}
 		}
@@ -168,25 +167,25 @@ func (e *Eval) namedType(base string, args []string, sc *scope) *Shape {
 		return s
 	}
 	given := make([]*Shape, len(args))
-	if notBodies()[last] {
+	if notBodies.Has(last) {
 		return nil
 	}
-	if p, ok := e.findClass(sc, base); ok && !(len(args) > 0 && (listTypes()[last] || mapTypes()[last]) && e.typeParams(p, nil) == nil) {
+	if p, ok := e.findClass(sc, base); ok && !(len(args) > 0 && (listTypes.Has(last) || mapTypes.Has(last)) && e.typeParams(p, nil) == nil) {
 		for i, a := range args {
 			given[i] = e.typ(a, sc)
 		}
 		return e.class(p, given)
 	}
 	switch {
-	case listTypes()[last]:
+	case listTypes.Has(last):
 		if len(args) == 0 {
 			return &Shape{Elem: &Shape{}}
 		}
 		return &Shape{Elem: e.typ(args[len(args)-1], sc)}
-	case mapTypes()[last]:
+	case mapTypes.Has(last):
 		return &Shape{Open: true}
-	case scalars()[last] != "":
-		return &Shape{Type: scalars()[last]}
+	case scalars.Get()[last] != "":
+		return &Shape{Type: scalars.Get()[last]}
 	}
 	var out *Shape
 	for _, a := range args { // what only wraps another

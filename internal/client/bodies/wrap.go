@@ -75,7 +75,7 @@ var wrappers = lazy.Words("json jsonify ok send respond reply body status just o
 
 func wraps(n *node) bool {
 	last := n.x.name
-	return isUpper(last) || wrappers()[plain(last)]
+	return isUpper(last) || wrappers.Has(plain(last))
 }
 
 // chosen are the fields of an object that a list names, or the others.

@@ -165,7 +165,7 @@ func (s *stage) inTwoClones() {
 	s.say("Bo's agent", "is about to write price.py in his clone, and is refused:")
 	refused := s.hook("bo", "third", "PreToolUse")
 	s.expect(refused, in.Intent.Ref)
-	conflict := conflictNamed().FindString(refused)
+	conflict := conflictNamed.Get().FindString(refused)
 	s.say("Bo's agent", "asks: can I have it when you are done?")
 	s.do(func() error {
 		_, err := s.bo.SendMessage(s.ctx, "user:ann@example.com", "I need total() too: can I have price.py when you are done?")

@@ -65,7 +65,7 @@ func (t *Tree) mentioning(files []coord.FileFacts, watched []coord.WatchedName) 
 	out := map[string]bool{}
 	for family, list := range names {
 		for part := range slices.Chunk(list, maxNames) {
-			found, err := gitrepo.Grep(t.ctx, t.root, t.at, part, endings[family])
+			found, err := gitrepo.Grep(t.ctx, t.root, t.at, part, endings.Get()[family])
 			if err != nil {
 				return nil // read them all
 			}
@@ -158,7 +158,7 @@ func meant(as coord.NameForm, lang string, src []byte, u use) bool {
 	if u.defines {
 		return false
 	}
-	bare := lexes[lang].bare
+	bare := lexes.Get()[lang].bare
 	switch as {
 	case coord.FormMethod:
 		return u.called && (u.member && !foreign(src, u) || bare && !u.member)
@@ -185,7 +185,7 @@ func foreign(src []byte, u use) bool {
 // those that are known: then a mention may mean that one. The file with the
 // mention was looked at before.
 func (t *Tree) definedElsewhere(w *coord.WatchedName, mentioned string) bool {
-	found, err := gitrepo.Grep(t.ctx, t.root, t.at, []string{w.Name}, endings[w.Family])
+	found, err := gitrepo.Grep(t.ctx, t.root, t.at, []string{w.Name}, endings.Get()[w.Family])
 	if err != nil || len(found[w.Name]) > maxFiles*5 {
 		return true
 	}

@@ -70,7 +70,7 @@ func MarkSole(t *Tree, files []coord.FileFacts, wanted func(family, name string)
 		for i, c := range list {
 			names[i] = c.name
 		}
-		found, err := gitrepo.Grep(t.ctx, t.root, t.at, names, endings[family])
+		found, err := gitrepo.Grep(t.ctx, t.root, t.at, names, endings.Get()[family])
 		if err != nil {
 			return err
 		}
@@ -100,8 +100,8 @@ func candidates(files []coord.FileFacts, wanted func(family, name string) bool) 
 			s := &f.Symbols[k]
 			name := coord.LastName(s.Key)
 			gone := s.Change == coord.Removed
-			if vague[s.Kind] || !gone && !(s.Change == coord.Signature && s.Compatibility == coord.Breaking && len(s.Takes) > 0) || !telling(name) ||
-				wanted != nil && !wanted(family, name) {
+			taken := s.Change == coord.Signature && s.Compatibility == coord.Breaking && len(s.Takes) > 0
+			if vague.Has(s.Kind) || !gone && !taken || !telling(name) || wanted != nil && !wanted(family, name) {
 				continue
 			}
 			key := coord.NameKey(family, name)
@@ -121,12 +121,12 @@ func candidates(files []coord.FileFacts, wanted func(family, name string) bool) 
 }
 
 // vague are the kinds whose names code also gives to other things.
-var vague = map[string]bool{"module": true, "namespace": true, "implementation": true, "object": true}
+var vague = lazy.Words("module namespace implementation object")
 
 // telling reports whether a name says what it stands for: one that every
 // library has does not.
 func telling(name string) bool {
-	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere()[strings.ToLower(name)] && len(name) <= 200 && isName(name)
+	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere.Has(strings.ToLower(name)) && len(name) <= 200 && isName(name)
 }
 
 // sole decides whether the tree has anything else by a name.

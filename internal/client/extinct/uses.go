@@ -239,8 +239,8 @@ func defines(lang string, u use, prefix string, after []byte) bool {
 	if prefix == "" {
 		return bodyFollows(after) || coord.NameFamily(lang) == "ecma" && bytes.HasPrefix(rest, []byte(":"))
 	}
-	return prev != "" && !saying()[prev] && endsWithSpace(prefix) && lang != "go" && lang != "python" && lang != "rust" ||
-		coord.NameFamily(lang) == "c" && plainBefore(prefix) && !saying()[first] && strings.ContainsAny(prefix, "*& ")
+	return prev != "" && !saying.Has(prev) && endsWithSpace(prefix) && lang != "go" && lang != "python" && lang != "rust" ||
+		coord.NameFamily(lang) == "c" && plainBefore(prefix) && !saying.Has(first) && strings.ContainsAny(prefix, "*& ")
 }
 
 // declares tells whether the word before a name gives it.
@@ -249,7 +249,7 @@ func declares(lang string, u use, prev, first string, after []byte) bool {
 	switch {
 	case prev == "as":
 		return slices.Contains([]string{"import", "from", "use", "pub", "with", "except", "export"}, first)
-	case !declaring()[prev], prev == "for" && first == "impl", prev == "mut" && u.name[0] >= 'A' && u.name[0] <= 'Z':
+	case !declaring.Has(prev), prev == "for" && first == "impl", prev == "mut" && u.name[0] >= 'A' && u.name[0] <= 'Z':
 		return false
 	}
 	switch coord.NameFamily(lang) {

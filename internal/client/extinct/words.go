@@ -14,6 +14,7 @@ import (
 	"bytes"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A lexis is how a language writes what is not code.
@@ -29,42 +30,46 @@ type lexis struct {
 	bare   bool   // a method of one's own is called without saying of what
 }
 
-var lexes = map[string]lexis{
-	"go":         {line: "//", quotes: `"`, char: true, tick: 'r'},
-	"typescript": {line: "//", quotes: `"'`, tick: 't'},
-	"javascript": {line: "//", quotes: `"'`, tick: 't'},
-	"python":     {hash: true, quotes: `"'`, triple: true},
-	"java":       {line: "//", quotes: `"`, char: true, triple: true, bare: true},
-	"kotlin":     {line: "//", quotes: `"`, char: true, triple: true, nested: true, bare: true},
-	"scala":      {line: "//", quotes: `"`, char: true, triple: true, nested: true, bare: true},
-	"csharp":     {line: "//", quotes: `"`, char: true, triple: true, bare: true},
-	"rust":       {line: "//", quotes: `"`, char: true, wide: true, nested: true},
-	"ruby":       {hash: true, quotes: `"'`, wide: true, bare: true},
-	"php":        {line: "//", hash: true, quotes: `"'`, wide: true},
-	"c":          {line: "//", quotes: `"`, char: true, bare: true},
-	"cpp":        {line: "//", quotes: `"`, char: true, bare: true},
-	"elixir":     {hash: true, quotes: `"'`, wide: true, triple: true, bare: true},
-	"swift":      {line: "//", quotes: `"`, triple: true, nested: true, bare: true},
-	"dart":       {line: "//", quotes: `"'`, triple: true, bare: true},
-	"lua":        {line: "--", quotes: `"'`},
-	"shell":      {hash: true, quotes: `"'`, wide: true},
-}
+var lexes = lazy.Table[map[string]lexis]{Make: func() map[string]lexis {
+	return map[string]lexis{
+		"go":         {line: "//", quotes: `"`, char: true, tick: 'r'},
+		"typescript": {line: "//", quotes: `"'`, tick: 't'},
+		"javascript": {line: "//", quotes: `"'`, tick: 't'},
+		"python":     {hash: true, quotes: `"'`, triple: true},
+		"java":       {line: "//", quotes: `"`, char: true, triple: true, bare: true},
+		"kotlin":     {line: "//", quotes: `"`, char: true, triple: true, nested: true, bare: true},
+		"scala":      {line: "//", quotes: `"`, char: true, triple: true, nested: true, bare: true},
+		"csharp":     {line: "//", quotes: `"`, char: true, triple: true, bare: true},
+		"rust":       {line: "//", quotes: `"`, char: true, wide: true, nested: true},
+		"ruby":       {hash: true, quotes: `"'`, wide: true, bare: true},
+		"php":        {line: "//", hash: true, quotes: `"'`, wide: true},
+		"c":          {line: "//", quotes: `"`, char: true, bare: true},
+		"cpp":        {line: "//", quotes: `"`, char: true, bare: true},
+		"elixir":     {hash: true, quotes: `"'`, wide: true, triple: true, bare: true},
+		"swift":      {line: "//", quotes: `"`, triple: true, nested: true, bare: true},
+		"dart":       {line: "//", quotes: `"'`, triple: true, bare: true},
+		"lua":        {line: "--", quotes: `"'`},
+		"shell":      {hash: true, quotes: `"'`, wide: true},
+	}
+}}
 
 // endings are the files in which a family's definitions may be used.
-var endings = map[string][]string{
-	"go":     {".go"},
-	"ecma":   {".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"},
-	"python": {".py", ".pyi", ".pyx"},
-	"jvm":    {".java", ".kt", ".kts", ".scala", ".sc", ".groovy"},
-	"csharp": {".cs", ".cshtml", ".razor", ".vb", ".xaml"},
-	"rust":   {".rs"},
-	"ruby":   {".rb", ".rake", ".ru", ".erb"},
-	"php":    {".php", ".twig"},
-	"c":      {".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".m", ".mm", ".inl"},
-	"swift":  {".swift", ".m", ".mm", ".h"},
-	"dart":   {".dart"},
-	"lua":    {".lua"},
-}
+var endings = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"go":     {".go"},
+		"ecma":   {".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"},
+		"python": {".py", ".pyi", ".pyx"},
+		"jvm":    {".java", ".kt", ".kts", ".scala", ".sc", ".groovy"},
+		"csharp": {".cs", ".cshtml", ".razor", ".vb", ".xaml"},
+		"rust":   {".rs"},
+		"ruby":   {".rb", ".rake", ".ru", ".erb"},
+		"php":    {".php", ".twig"},
+		"c":      {".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".m", ".mm", ".inl"},
+		"swift":  {".swift", ".m", ".mm", ".h"},
+		"dart":   {".dart"},
+		"lua":    {".lua"},
+	}
+}}
 
 // A reader goes through a source, word by word.
 type reader struct {
@@ -81,7 +86,8 @@ type reader struct {
 // Code returns a source of the same length in which remarks, and what stands
 // between quotes, are blanks.
 func Code(lang string, src []byte) []byte {
-	r := &reader{lexis: lexes[lang], family: coord.NameFamily(lang), src: src, line: 1, visit: func(int, int, int) {}, blank: bytes.Clone(src)}
+	r := &reader{lexis: lexes.Get()[lang], family: coord.NameFamily(lang), src: src, line: 1, blank: bytes.Clone(src)}
+	r.visit = func(int, int, int) {}
 	for r.at < len(src) {
 		r.step()
 	}
@@ -104,7 +110,7 @@ func (r *reader) hide(from int, remark bool) {
 
 // words visits the words of a source that are code.
 func words(lang string, src []byte, visit func(start, end, line int)) {
-	r := &reader{lexis: lexes[lang], family: coord.NameFamily(lang), src: src, line: 1, visit: visit}
+	r := &reader{lexis: lexes.Get()[lang], family: coord.NameFamily(lang), src: src, line: 1, visit: visit}
 	for r.at < len(src) {
 		r.step()
 	}

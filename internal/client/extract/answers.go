@@ -83,7 +83,7 @@ var namedAction = lazy.Regexp(`^([\w\\/]+?)(?:Controller)?(@|#|::)(\w+)$`)
 
 // controllerAction reads the name of a class and method out of a text.
 func controllerAction(s string) (string, bool) {
-	m := namedAction().FindStringSubmatch(s)
+	m := namedAction.Get().FindStringSubmatch(s)
 	if m == nil {
 		return "", false
 	}
@@ -116,12 +116,12 @@ var thenCalled = lazy.Regexp(`^(?s:.*?)\.(?:and_then|then|map|map_async)\(\s*([\
 func (e *extractor) answerAfter(at int) contract.Answer {
 	rest := e.o.Source[at:min(len(e.o.Source), at+400)]
 	if e.o.Lang == "rust" {
-		if m := thenCalled().FindSubmatch(rest); m != nil && !bytes.Contains(rest[:len(m[0])], []byte("path!")) {
+		if m := thenCalled.Get().FindSubmatch(rest); m != nil && !bytes.Contains(rest[:len(m[0])], []byte("path!")) {
 			return contract.Answer{Names: []string{strings.ReplaceAll(string(m[1]), "::", ".")}, At: uint32(at)}
 		}
 		return contract.Answer{}
 	}
-	if m := handedTo().FindSubmatch(rest); m != nil {
+	if m := handedTo.Get().FindSubmatch(rest); m != nil {
 		return contract.Answer{Names: []string{string(m[1]) + string(m[2])}, At: uint32(at)}
 	}
 	return contract.Answer{}

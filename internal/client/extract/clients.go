@@ -83,14 +83,14 @@ func (e *extractor) clientOf(v outline.Value, depth int) (string, bool) {
 		path := made[0].Options.Get("path")
 		p := &place{o: e.o, rule: made[0], call: c, def: c.Def}
 		if all := e.spellings(p, path); len(all) > 0 {
-			return marks().ReplaceAllString(all[0], "{}"), true
+			return marks.Get().ReplaceAllString(all[0], "{}"), true
 		}
 		return "", !strings.HasPrefix(path, "chain.")
 	}
 	if base, ok := e.clients[receiver(c.Name)]; ok && slices.Contains(copies, c.Name[strings.LastIndexByte(c.Name, '.')+1:]) {
 		for _, field := range []string{"baseURL", "baseUrl", "prefixUrl", "prefix"} {
 			if v, ok := pick(c.Args, "0."+field); ok {
-				return marks().ReplaceAllString(e.o.Spell(v, e.lookup(c))[0], "{}"), true
+				return marks.Get().ReplaceAllString(e.o.Spell(v, e.lookup(c))[0], "{}"), true
 			}
 		}
 		return base, true

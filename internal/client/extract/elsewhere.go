@@ -30,7 +30,7 @@ func (e *extractor) elsewhere(name string) []string {
 		if out := e.classRoute(class); out != nil {
 			return out
 		}
-	} else if methodHolder().MatchString(name) || !e.ambient(local, dotted) &&
+	} else if methodHolder.Get().MatchString(name) || !e.ambient(local, dotted) &&
 		!slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
 		return nil
 	}

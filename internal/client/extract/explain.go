@@ -65,8 +65,8 @@ func (q *Request) Words() string {
 		params = append(params, shortName(p))
 	}
 	show := func(text string) string {
-		return marks().ReplaceAllStringFunc(text, func(m string) string {
-			at := marks().FindStringSubmatch(m)
+		return marks.Get().ReplaceAllStringFunc(text, func(m string) string {
+			at := marks.Get().FindStringSubmatch(m)
 			if at[3] != "" {
 				return "<" + at[3] + ">"
 			}

@@ -27,7 +27,7 @@ func (e *extractor) atExports() {
 		if len(r.Exports) == 0 || !e.active[r] || r.File == nil {
 			continue
 		}
-		found := r.File().FindStringSubmatch(e.o.Path)
+		found := r.File.Get().FindStringSubmatch(e.o.Path)
 		if len(found) < 2 {
 			continue
 		}
@@ -58,7 +58,7 @@ func (e *extractor) atExports() {
 // exportsMade adds the routes of a file whose exports are no definitions of
 // their own: export default f(g), export { f as GET }.
 func (e *extractor) exportsMade(r *rules.Rule, route string) {
-	for _, m := range made().FindAllSubmatchIndex(e.o.Source, -1) {
+	for _, m := range made.Get().FindAllSubmatchIndex(e.o.Source, -1) {
 		name := "default"
 		if m[2] >= 0 {
 			name = string(e.o.Source[m[2]:m[3]])
@@ -90,20 +90,20 @@ func (e *extractor) exportMethods(r *rules.Rule, name string) []string {
 	} else if upper == "DEL" {
 		return []string{"DELETE"}
 	}
-	if at := r.File().SubexpIndex("method"); at > 0 {
-		if m := r.File().FindStringSubmatch(e.o.Path); m[at] != "" {
+	if at := r.File.Get().SubexpIndex("method"); at > 0 {
+		if m := r.File.Get().FindStringSubmatch(e.o.Path); m[at] != "" {
 			return []string{strings.ToUpper(m[at])}
 		}
 		return []string{scope.AnyMethod}
 	}
 	var out []string
-	for _, m := range asked().FindAllSubmatch(e.o.Source, -1) {
+	for _, m := range asked.Get().FindAllSubmatch(e.o.Source, -1) {
 		method := strings.ToUpper(string(m[1]) + string(m[2]) + string(m[3]))
 		if method != "OPTIONS" && method != "HEAD" && slices.Contains(scope.Methods(), method) && !slices.Contains(out, method) {
 			out = append(out, method)
 		}
 	}
-	if len(out) == 0 || len(out) == 1 && !onlySome().Match(e.o.Source) { // the others may be what it does else
+	if len(out) == 0 || len(out) == 1 && !onlySome.Get().Match(e.o.Source) { // the others may be what it does else
 		return []string{scope.AnyMethod}
 	}
 	return out

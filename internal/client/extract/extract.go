@@ -194,7 +194,7 @@ var chained = lazy.Regexp(`\.(get|post|put|patch|delete|all)\(\)`)
 // unchained is the name without such calls.
 func unchained(c *outline.Call) string {
 	if c.Flat == "" {
-		c.Flat = chained().ReplaceAllString(c.Name, "")
+		c.Flat = chained.Get().ReplaceAllString(c.Name, "")
 	}
 	return c.Flat
 }
@@ -459,7 +459,8 @@ func applies(r *rules.Rule, o *outline.File) bool {
 	if !r.Covers(o.Path) {
 		return false
 	}
-	return len(r.Exports) == 0 || slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) || made().Match(o.Source)
+	return len(r.Exports) == 0 || made.Get().Match(o.Source) ||
+		slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) })
 }
 
 // hasOne tells whether a file has what a rule needs: one of the words among its

@@ -131,7 +131,7 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 		s.Version = v
 		return nil
 	}
-	if formats.Has(s.Lang, s.File) {
+	if formats.Has(s.Lang) {
 		found, ok := formats.Read(s.Source, s.File, s.Lang)
 		v.Contracts, v.Broken, v.declared = found, !ok, len(found)
 	}

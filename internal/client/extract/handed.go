@@ -35,7 +35,7 @@ func (q *Request) bound(c *outline.Call, owner, name string) Request {
 	b := *q
 	b.Owner, b.Name = owner, name
 	fill := func(text string) string {
-		return marks().ReplaceAllStringFunc(text, func(m string) string {
+		return marks.Get().ReplaceAllStringFunc(text, func(m string) string {
 			fn, param, field := parseMark(m)
 			if fn == q.fn {
 				return m
@@ -90,7 +90,7 @@ func (q *Request) Same(x *Request) bool {
 // that is for addresses of elsewhere, url.startsWith("http") ? url : base + url.
 func withBase(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(s string) bool {
-		return marks().FindString(s) == s && s != "" &&
+		return marks.Get().FindString(s) == s && s != "" &&
 			slices.ContainsFunc(paths, func(x string) bool { return len(x) > len(s) && strings.HasSuffix(x, s) })
 	})
 }

@@ -24,7 +24,7 @@ func (e *extractor) atMatches() {
 		}
 		e.rule = r.Place()
 		at, line := 0, 1
-		all := r.Match().FindAllSubmatchIndex(e.o.Source, -1)
+		all := r.Match.Get().FindAllSubmatchIndex(e.o.Source, -1)
 		for i, m := range all {
 			end := len(e.o.Source)
 			if i+1 < len(all) {
@@ -54,7 +54,7 @@ func (e *extractor) atMatches() {
 				before := len(e.out)
 				if e.add("http:"+method+" "+route, role, line, contract.Shape{}); len(e.out) > before {
 					e.out[before].Answer, e.out[before].Router = e.answerAfter(m[1]), router
-					if i := r.Match().SubexpIndex("class"); i > 0 {
+					if i := r.Match.Get().SubexpIndex("class"); i > 0 {
 						class := string(e.o.Source[m[2*i]:m[2*i+1]])
 						e.out[before].Answer = contract.Answer{Names: []string{class + ".as_view"}, At: uint32(m[1])}
 					}
@@ -68,9 +68,9 @@ func (e *extractor) atMatches() {
 // two. A method may also come after it, or be what the rule says.
 func (e *extractor) matched(r *rules.Rule, m []int, end int) (method, route string, from int) {
 	group := func(name string, or int) (string, int) {
-		if i := r.Match().SubexpIndex(name); i > 0 {
+		if i := r.Match.Get().SubexpIndex(name); i > 0 {
 			or = i
-		} else if r.Match().SubexpIndex("path") > 0 {
+		} else if r.Match.Get().SubexpIndex("path") > 0 {
 			return "", -1
 		}
 		if m[2*or] < 0 {
@@ -82,7 +82,7 @@ func (e *extractor) matched(r *rules.Rule, m []int, end int) (method, route stri
 	route, from = group("path", 2)
 	if method == "" && r.Then != nil {
 		end = min(end, e.endAround(m[0]))
-		if found := r.Then().FindSubmatch(e.o.Source[m[0]:max(end, m[1])]); found != nil {
+		if found := r.Then.Get().FindSubmatch(e.o.Source[m[0]:max(end, m[1])]); found != nil {
 			method = cmp.Or(string(found[1]), scope.AnyMethod) // it is given, and nobody can tell which
 		}
 	}
@@ -117,7 +117,7 @@ func (e *extractor) under(r *rules.Rule, at int) string {
 		return ""
 	}
 	prefix := ""
-	for _, m := range r.Under().FindAllSubmatchIndex(e.o.Source, -1) {
+	for _, m := range r.Under.Get().FindAllSubmatchIndex(e.o.Source, -1) {
 		if m[0] < at || prefix == "" {
 			prefix = string(e.o.Source[m[2]:m[3]])
 		}
@@ -137,9 +137,9 @@ var appended = lazy.Regexp(`\w+\(\s*"([^"]*)"\s*\)`)
 // patternRoute reads a route that is written as a pattern: what is no text is a
 // parameter, as in "users" / LongVar(id), /users/$id and .path("users").path("\(id)").
 func patternRoute(s string) string {
-	s = filledIn().ReplaceAllString(s, "{}")
-	s = capturing().ReplaceAllString(s, "{}")
-	if parts := appended().FindAllStringSubmatch(s, -1); parts != nil && !strings.HasPrefix(strings.TrimSpace(s), "/") {
+	s = filledIn.Get().ReplaceAllString(s, "{}")
+	s = capturing.Get().ReplaceAllString(s, "{}")
+	if parts := appended.Get().FindAllStringSubmatch(s, -1); parts != nil && !strings.HasPrefix(strings.TrimSpace(s), "/") {
 		out := ""
 		for _, p := range parts {
 			out += "/" + strings.Trim(p[1], "/")

@@ -95,8 +95,8 @@ func (p *place) filledIn(s string) string {
 	if !strings.Contains(s, "${") {
 		return s
 	}
-	return placeholder().ReplaceAllStringFunc(s, func(hole string) string {
-		m := placeholder().FindStringSubmatch(hole)
+	return placeholder.Get().ReplaceAllStringFunc(s, func(hole string) string {
+		m := placeholder.Get().FindStringSubmatch(hole)
 		if out := p.find("${" + m[1] + "}"); len(out) == 1 {
 			return out[0]
 		}

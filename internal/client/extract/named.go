@@ -17,7 +17,7 @@ func (e *extractor) named(p *place) {
 			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
-		if n == "" || strings.Contains(n, "{}") || marks().MatchString(n) {
+		if n == "" || strings.Contains(n, "{}") || marks.Get().MatchString(n) {
 			continue
 		}
 		if like := p.rule.Options.Get("like"); like != "" {
@@ -42,7 +42,7 @@ func (e *extractor) named(p *place) {
 // matchedEvent adds an event that goes by the name of a class (the group name),
 // or by a literal or a constant (the group text).
 func (e *extractor) matchedEvent(r *rules.Rule, m []int) {
-	for i, group := range r.Match().SubexpNames() {
+	for i, group := range r.Match.Get().SubexpNames() {
 		if group == "" || m[2*i] < 0 {
 			continue
 		}

@@ -172,7 +172,7 @@ func (e *extractor) made(v outline.Value) []string {
 	}
 	out := e.o.Spell(v, e.lookup(&outline.Call{Span: v.Span}))
 	for i, s := range out {
-		out[i] = marks().ReplaceAllStringFunc(s, func(m string) string {
+		out[i] = marks.Get().ReplaceAllStringFunc(s, func(m string) string {
 			if fn, param, field := parseMark(m); fn == own && field == "" {
 				return outline.ParamHole(param)
 			}

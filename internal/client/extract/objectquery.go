@@ -36,9 +36,9 @@ func (e *extractor) namesClasses(t outline.Text) bool {
 	if bytes.Contains(rest, []byte("ativeQuery")) || bytes.Contains(rest, []byte("dbc")) {
 		return false
 	}
-	if queryOfClasses().Match(rest) {
+	if queryOfClasses.Get().Match(rest) {
 		return true
 	}
-	m := objectQuery().FindStringSubmatch(t.Value)
+	m := objectQuery.Get().FindStringSubmatch(t.Value)
 	return m != nil && strings.Contains(t.Value, m[1]+".")
 }

@@ -37,7 +37,7 @@ func mark(fn, param int, field string) string {
 
 // parseMark takes a mark apart.
 func parseMark(m string) (fn, param int, field string) {
-	at := marks().FindStringSubmatch(m)
+	at := marks.Get().FindStringSubmatch(m)
 	fn, _ = strconv.Atoi(at[1])
 	param, _ = strconv.Atoi(at[2])
 	return fn, param, at[3]
@@ -188,7 +188,7 @@ func isSpread(v outline.Value) bool { return strings.HasPrefix(v.Text, "...") }
 func (e *extractor) methodOf(v outline.Value, find func(string) []string) []string {
 	if v.Kind == outline.ValChoice && v.Text == unless {
 		other, own := e.methodOf(v.Items[0], find), e.methodOf(v.Items[1], find)
-		if len(other) == 1 && len(own) == 1 && marks().MatchString(other[0]) && !marks().MatchString(own[0]) {
+		if len(other) == 1 && len(own) == 1 && marks.Get().MatchString(other[0]) && !marks.Get().MatchString(own[0]) {
 			return []string{strings.TrimSuffix(other[0], "\x02") + "=" + own[0] + "\x02"}
 		}
 		return own
@@ -231,7 +231,7 @@ func (e *extractor) request(p *place, client string) {
 	}
 	loose := known || p.rule.Options.Get("relative") != ""
 	for i, path := range paths {
-		if p.rule.Options.Get("slash") != "" && !rooted().MatchString(path) {
+		if p.rule.Options.Get("slash") != "" && !rooted.Get().MatchString(path) {
 			continue
 		}
 		if base != "" && !strings.Contains(path, "://") {
@@ -265,20 +265,20 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 		e.know(q)
 		return
 	}
-	path = marks().ReplaceAllString(path, "{}")
+	path = marks.Get().ReplaceAllString(path, "{}")
 	if at := max(strings.LastIndex(path, "http://"), strings.LastIndex(path, "https://")); at > 0 && !strings.Contains(path[:at], "?") {
 		path = path[at:] // no base stands before a whole address
 	}
 	if rest, ok := strings.CutPrefix(path, "{}//"); ok { // both ends of what is joined may have one
 		path = "{}/" + rest
 	}
-	if at := marks().FindStringSubmatch(method); at != nil {
+	if at := marks.Get().FindStringSubmatch(method); at != nil {
 		if _, or, ok := strings.Cut(at[3], "="); ok {
 			method = or
 		}
 	}
 	method = strings.ToUpper(method)
-	if marks().MatchString(method) || method == "" || method == "{}" || method == "REQUEST" {
+	if marks.Get().MatchString(method) || method == "" || method == "{}" || method == "REQUEST" {
 		method = scope.AnyMethod
 	} else if method == "DEL" {
 		method = "DELETE"
@@ -286,8 +286,8 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 	if loose && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}") && !strings.Contains(path, "://") {
 		path = "/" + path
 	}
-	path, ok := cleanRoute(glued().ReplaceAllString(path, "$1"), "", coord.Uses)
-	if ok && plausible().MatchString(path) && !onlyBase().MatchString(path) && !asset().MatchString(path) {
+	path, ok := cleanRoute(glued.Get().ReplaceAllString(path, "$1"), "", coord.Uses)
+	if ok && plausible.Get().MatchString(path) && !onlyBase.Get().MatchString(path) && !asset.Get().MatchString(path) {
 		e.add("http:"+method+" "+path, coord.Uses, line, contract.Shape{})
 	}
 }
@@ -311,17 +311,17 @@ var bases = lazy.Regexp(`^(?:\{\}|/)*(?:(?:api|rest|v\d+|services?|backend|gatew
 // wraps tells whether a path is for the callers of a function to say: what
 // stands first in it is a parameter.
 func (e *extractor) wraps(c *outline.Call, path string) (outline.Scope, bool) {
-	at := marks().FindStringSubmatchIndex(path)
+	at := marks.Get().FindStringSubmatchIndex(path)
 	if at == nil || c == nil {
 		return outline.Scope{}, false
 	}
 	before := path[:at[0]]
 	if _, rest, ok := strings.Cut(before, "://"); ok {
 		_, before, _ = strings.Cut(rest, "/")
-		if strings.HasSuffix(before, "/") && !bases().MatchString(before) || strings.Count(before, "/") > 2 {
+		if strings.HasSuffix(before, "/") && !bases.Get().MatchString(before) || strings.Count(before, "/") > 2 {
 			return outline.Scope{}, false
 		}
-	} else if !bases().MatchString(strings.TrimPrefix(before, "/")) {
+	} else if !bases.Get().MatchString(strings.TrimPrefix(before, "/")) {
 		return outline.Scope{}, false
 	}
 	id, _ := strconv.Atoi(path[at[2]:at[3]])
@@ -339,7 +339,7 @@ var queries = lazy.Regexp(`(?i)quer(?:y|ies|ystring)$|params?$|search$|filters?$
 
 // isQuery tells whether what stands last in a path is its query, by its name.
 func isQuery(p outline.Param, field string) bool {
-	return queries().MatchString(cmp.Or(field, paramName(p)))
+	return queries.Get().MatchString(cmp.Or(field, paramName(p)))
 }
 
 // Forget drops what a rule took a call for by the name of what it is made with:
@@ -359,7 +359,7 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 	fill := func(text, missing string) []string {
 		out := []string{""}
 		at := 0
-		for _, m := range marks().FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range marks.Get().FindAllStringSubmatchIndex(text, -1) {
 			param, _ := strconv.Atoi(text[m[4]:m[5]])
 			value := e.given(c, q, param, text[m[6]:m[7]], find, missing)
 			out = each(out, []string{text[at:m[0]]})
@@ -375,11 +375,11 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 		methods = []string{later}
 	case q.method == "" || q.method == "{}":
 		methods = []string{methodAmong(c)}
-	case marks().MatchString(q.method):
+	case marks.Get().MatchString(q.method):
 		methods = fill(q.method, "GET")
 	}
 	before := len(e.out)
-	if at := marks().FindStringSubmatch(q.path); q.client && at != nil && at[3] != "" && !isObject(c) {
+	if at := marks.Get().FindStringSubmatch(q.path); q.client && at != nil && at[3] != "" && !isObject(c) {
 		return // it is not called with an object
 	}
 	paths := fill(q.path, "")
@@ -463,13 +463,13 @@ func methodAfter(o *outline.File, c *outline.Call) string {
 		if at := bytes.Index(rest, []byte("func ")); at >= 0 {
 			rest = rest[:at]
 		}
-		m := setMethod().FindSubmatch(rest)
+		m := setMethod.Get().FindSubmatch(rest)
 		if m == nil {
 			return ""
 		}
 		return cmp.Or(strings.ToUpper(string(m[1])), scope.AnyMethod) // it is given, and nobody can tell which
 	}
-	if m := laterMethod().FindSubmatch(rest); m != nil && slices.Contains(scope.Methods(), strings.ToUpper(string(m[1]))) {
+	if m := laterMethod.Get().FindSubmatch(rest); m != nil && slices.Contains(scope.Methods(), strings.ToUpper(string(m[1]))) {
 		return strings.ToUpper(string(m[1]))
 	}
 	return ""

@@ -109,7 +109,7 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 		return contract.Handed{}, false
 	}
 	for _, s := range scopes {
-		if m := extension().FindSubmatch(e.o.Source[s.Span.Start:s.Span.End]); m != nil {
+		if m := extension.Get().FindSubmatch(e.o.Source[s.Span.Start:s.Span.End]); m != nil {
 			return contract.Handed{Func: string(m[1]), Param: contract.Receiver}, true
 		}
 	}
@@ -125,10 +125,10 @@ var routerFirst = lazy.Regexp(`^[^({]*\bRouter\s+\w+\s*\(`)
 // givenBy is the router that the function around a route gives back, for others
 // to mount.
 func (e *extractor) givenBy(scopes []outline.Scope) contract.Handed {
-	gives := givesRouter()
+	gives := givesRouter.Get()
 	switch e.o.Lang {
 	case "java":
-		gives = routerFirst()
+		gives = routerFirst.Get()
 	case "go", "rust", "kotlin":
 	default:
 		return contract.Handed{}
@@ -224,7 +224,7 @@ func (e *extractor) lambdaOf(name string, scopes []outline.Scope, at uint32) (of
 	if e.o.Lang != "go" || start >= at {
 		return "", 0, false
 	}
-	for _, m := range handsLambda().FindAllSubmatchIndex(e.o.Source[start:at], -1) {
+	for _, m := range handsLambda.Get().FindAllSubmatchIndex(e.o.Source[start:at], -1) {
 		part := func(i int) string { return string(e.o.Source[int(start)+m[i] : int(start)+m[i+1]]) }
 		if part(4) == name {
 			of, from, ok = part(2), start+uint32(m[0]), true
@@ -365,7 +365,7 @@ func (v *Version) AppPrefix(framework string) string {
 	}
 	for _, r := range e.m.Rules {
 		if r.Role == "prefix" && r.Match != nil && r.Is(framework) && e.active[r] {
-			if m := r.Match().FindSubmatch(e.o.Source); m != nil {
+			if m := r.Match.Get().FindSubmatch(e.o.Source); m != nil {
 				return string(m[1])
 			}
 		}

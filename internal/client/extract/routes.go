@@ -82,7 +82,7 @@ var optional = lazy.Regexp(`^(.*)/(?::\w+\?|\{\w+(?::[^{}]*)?\?\}|\[:\w+\])/?$`)
 func withoutOptional(paths []string) []string {
 	out := paths
 	for _, p := range paths {
-		for m := optional().FindStringSubmatch(p); m != nil; m = optional().FindStringSubmatch(m[1]) {
+		for m := optional.Get().FindStringSubmatch(p); m != nil; m = optional.Get().FindStringSubmatch(m[1]) {
 			out = append(slices.Clip(out), m[1])
 		}
 	}
@@ -97,7 +97,7 @@ func withoutBrackets(paths []string) (out []string) {
 	for _, p := range paths {
 		p = strings.ReplaceAll(p, "(.:format)", "")
 		out = append(out, strings.NewReplacer("(", "", ")", "").Replace(p))
-		if without := bracketed().ReplaceAllString(p, ""); without != p {
+		if without := bracketed.Get().ReplaceAllString(p, ""); without != p {
 			out = append(out, without)
 		}
 	}
@@ -169,7 +169,7 @@ func (e *extractor) resource(p *place, prefix string) {
 		items = e.besideResources(p.call.Span.Start)
 	}
 	only, except := list("only"), list("except")
-	for _, m := range afterwards().FindAllSubmatch(e.o.Source[p.span.End:min(len(e.o.Source), int(p.span.End)+300)], 1) {
+	for _, m := range afterwards.Get().FindAllSubmatch(e.o.Source[p.span.End:min(len(e.o.Source), int(p.span.End)+300)], 1) {
 		names := strings.FieldsFunc(string(m[2]), func(c rune) bool { return strings.ContainsRune("'\", \n\t", c) })
 		if string(m[1]) == "only" {
 			only = names
@@ -300,7 +300,7 @@ var template = lazy.Regexp(`\{[?&#][^}]*\}`)
 // cleanRoute makes a route of what a framework or client was given. A client's
 // must be absolute or begin with a base address; a server's never is.
 func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
-	route = template().ReplaceAllString(strings.TrimSpace(route), "")
+	route = template.Get().ReplaceAllString(strings.TrimSpace(route), "")
 	if role == coord.Uses {
 		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
 			route = rest
@@ -313,10 +313,10 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 		}
 		return route, strings.Trim(scope.Route(route), "/{}*") != ""
 	}
-	if strings.Contains(route, "://") || !relative().MatchString(route) {
+	if strings.Contains(route, "://") || !relative.Get().MatchString(route) {
 		return "", false
 	}
-	route = codeIgniterParam().ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~"), "{}")
+	route = codeIgniterParam.Get().ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~"), "{}")
 	return contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), true
 }
 
@@ -419,7 +419,7 @@ func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {
 	d.Full()
 	var s contract.Shape
 	for _, p := range d.Params {
-		if plumbing().MatchString(strings.TrimLeft(p.Name, "$&@")) || plumbingType().MatchString(p.Typ) || p.Rest {
+		if plumbing.Get().MatchString(strings.TrimLeft(p.Name, "$&@")) || plumbingType.Get().MatchString(p.Typ) || p.Rest {
 			continue
 		}
 		s.In = append(s.In, contract.Prop{Name: p.Name, Typ: p.Typ, Required: !p.Optional})

@@ -149,7 +149,7 @@ var binding = lazy.Regexp(`(?m)^\s*(?:(?:private|protected|lazy|implicit|final|o
 func (e *extractor) bindings() map[string]string {
 	if e.bound == nil {
 		e.bound = map[string]string{}
-		all := binding().FindAllSubmatchIndex(e.o.Source, -1)
+		all := binding.Get().FindAllSubmatchIndex(e.o.Source, -1)
 		for i, m := range all {
 			end := len(e.o.Source)
 			if i+1 < len(all) {

@@ -24,7 +24,7 @@ func (e *extractor) matchScopes() {
 		if r.Role != "scope" || r.Match == nil || !e.active[r] {
 			continue
 		}
-		for _, m := range r.Match().FindAllSubmatchIndex(e.o.Source, -1) {
+		for _, m := range r.Match.Get().FindAllSubmatchIndex(e.o.Source, -1) {
 			span := outline.Span{}
 			for i := range e.o.Defs {
 				if d := &e.o.Defs[i]; d.Contain && d.Span.Holds(uint32(m[0])) {

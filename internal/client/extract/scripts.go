@@ -19,7 +19,7 @@ func scripts(source []byte) []byte {
 			out[i] = c
 		}
 	}
-	for _, m := range script().FindAllSubmatchIndex(source, -1) {
+	for _, m := range script.Get().FindAllSubmatchIndex(source, -1) {
 		for g := 2; g < len(m); g += 2 {
 			if m[g] >= 0 {
 				copy(out[m[g]:m[g+1]], source[m[g]:m[g+1]])

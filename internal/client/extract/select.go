@@ -424,7 +424,7 @@ func (p *place) tableName() []string {
 	}
 	for _, d := range p.o.Defs {
 		if d.Name == p.o.Defs[p.def].Name+".TableName" {
-			if m := returned().FindStringSubmatch(d.Own); m != nil {
+			if m := returned.Get().FindStringSubmatch(d.Own); m != nil {
 				return m[1:]
 			}
 		}

@@ -65,7 +65,7 @@ func (e *extractor) loopAt(name string, at uint32) (found *outline.Loop) {
 
 // inTurn is a text once for each item of the loops in it.
 func (e *extractor) inTurn(text string) []string {
-	m := turns().FindStringSubmatch(text)
+	m := turns.Get().FindStringSubmatch(text)
 	if m == nil {
 		return []string{text}
 	}
@@ -75,8 +75,8 @@ func (e *extractor) inTurn(text string) []string {
 	}
 	var out []string
 	for i := range e.turns[n].texts {
-		one := turns().ReplaceAllStringFunc(text, func(hole string) string {
-			k, _ := strconv.Atoi(turns().FindStringSubmatch(hole)[1])
+		one := turns.Get().ReplaceAllStringFunc(text, func(hole string) string {
+			k, _ := strconv.Atoi(turns.Get().FindStringSubmatch(hole)[1])
 			if k >= len(e.turns) || e.turns[k].loop != e.turns[n].loop || i >= len(e.turns[k].texts) {
 				return hole
 			}
@@ -97,9 +97,9 @@ func (p *place) filledKey(key string) string {
 	if !strings.Contains(key, "#{") {
 		return key
 	}
-	return keyHole().ReplaceAllStringFunc(key, func(hole string) string {
+	return keyHole.Get().ReplaceAllStringFunc(key, func(hole string) string {
 		if p.find != nil {
-			if out := p.find(keyHole().FindStringSubmatch(hole)[1]); len(out) == 1 {
+			if out := p.find(keyHole.Get().FindStringSubmatch(hole)[1]); len(out) == 1 {
 				return out[0]
 			}
 		}

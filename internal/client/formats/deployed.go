@@ -42,7 +42,7 @@ func describer(source []byte, file string) func(*described, *yaml.Node) {
 		return (*described).serverless
 	case bytes.Contains(source, []byte("AWS::Serverless::Function")):
 		return (*described).sam
-	case symfonyRoutes().MatchString(file):
+	case symfonyRoutes.Get().MatchString(file):
 		return (*described).symfony
 	}
 	return nil

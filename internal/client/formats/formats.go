@@ -14,51 +14,38 @@ import (
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
-// A format is a kind of file that is itself a contract.
-type format struct {
-	is   func(lang rules.Language, file string) bool
-	read func(source []byte, file string) (found []contract.Contract, ok bool) // not ok: it does not parse
-}
-
-func named(names ...string) func(rules.Language, string) bool {
-	return func(l rules.Language, _ string) bool {
-		for _, n := range names {
-			if l.Name == n {
-				return true
-			}
-		}
-		return false
+// reads returns what reads a kind of file that is itself a contract, nil for
+// others. What it returns is not ok where the file does not parse.
+func reads(l rules.Language) func(source []byte, file string) (found []contract.Contract, ok bool) {
+	switch l.Name {
+	case "protobuf":
+		return readProto
+	case "graphql":
+		return readGraphQL
+	case "sql":
+		return readSQL
+	case "prisma":
+		return readPrisma
+	case "env":
+		return readEnv
+	case "yaml", "json":
+		return readDocument
+	case "play":
+		return readPlay
+	case "smithy":
+		return readSmithy
 	}
-}
-
-var formats = []format{
-	{named("protobuf"), readProto},
-	{named("graphql"), readGraphQL},
-	{named("sql"), readSQL},
-	{named("prisma"), readPrisma},
-	{named("env"), readEnv},
-	{named("yaml", "json"), readDocument},
-	{named("play"), readPlay},
-	{named("smithy"), readSmithy},
+	return nil
 }
 
 // Has tells whether a file may be a contract by itself.
-func Has(l rules.Language, file string) bool {
-	for _, f := range formats {
-		if f.is(l, file) {
-			return true
-		}
-	}
-	return false
-}
+func Has(l rules.Language) bool { return reads(l) != nil }
 
 // Read reads the contracts of such a file. It reports false when the
 // file does not parse.
 func Read(source []byte, file string, l rules.Language) ([]contract.Contract, bool) {
-	for _, f := range formats {
-		if f.is(l, file) {
-			return f.read(source, file)
-		}
+	if read := reads(l); read != nil {
+		return read(source, file)
 	}
 	return nil, true
 }
@@ -72,7 +59,7 @@ func readSQL(source []byte, file string) ([]contract.Contract, bool) {
 	if base := path.Base(file); strings.HasSuffix(base, ".down.sql") || base == "down.sql" {
 		return nil, true
 	}
-	if at := sqlDown().FindIndex(source); at != nil {
+	if at := sqlDown.Get().FindIndex(source); at != nil {
 		source = source[:at[0]]
 	}
 	return sqlContracts(string(source), 0), true
@@ -86,7 +73,7 @@ func readEnv(source []byte, _ string) ([]contract.Contract, bool) {
 	line := 0
 	for l := range bytes.Lines(source) {
 		line++
-		if m := envLine().FindSubmatch(l); m != nil {
+		if m := envLine.Get().FindSubmatch(l); m != nil {
 			if c, ok := contract.New("config:"+string(m[1]), coord.Provides, line); ok {
 				out = append(out, c)
 			}
@@ -106,7 +93,7 @@ var (
 func readPrisma(source []byte, _ string) ([]contract.Contract, bool) {
 	models := map[string]bool{}
 	for l := range strings.Lines(string(source)) {
-		if m := prismaModel().FindStringSubmatch(l); m != nil && m[1] != "enum" {
+		if m := prismaModel.Get().FindStringSubmatch(l); m != nil && m[1] != "enum" {
 			models[m[2]] = true
 		}
 	}
@@ -117,7 +104,7 @@ func readPrisma(source []byte, _ string) ([]contract.Contract, bool) {
 	for l := range strings.Lines(string(source)) {
 		line++
 		l, _, _ = strings.Cut(strings.TrimRight(l, "\r\n"), "//")
-		if m := prismaModel().FindStringSubmatch(l); m != nil {
+		if m := prismaModel.Get().FindStringSubmatch(l); m != nil {
 			table, cols, start, open = m[2], nil, line, m[1] != "enum"
 			continue
 		}
@@ -132,11 +119,11 @@ func readPrisma(source []byte, _ string) ([]contract.Contract, bool) {
 			open = false
 			continue
 		}
-		if m := prismaTable().FindStringSubmatch(l); m != nil {
+		if m := prismaTable.Get().FindStringSubmatch(l); m != nil {
 			table = m[1]
-		} else if m := prismaField().FindStringSubmatch(l); m != nil && !models[m[2]] {
+		} else if m := prismaField.Get().FindStringSubmatch(l); m != nil && !models[m[2]] {
 			p := contract.Prop{Name: m[1], Typ: m[2] + m[3], Required: m[4] == ""}
-			if n := prismaMap().FindStringSubmatch(m[5]); n != nil {
+			if n := prismaMap.Get().FindStringSubmatch(m[5]); n != nil {
 				p.Name = n[1]
 			}
 			if p.Required && !strings.Contains(m[5], "@default") && !strings.Contains(m[5], "@id") && !strings.Contains(m[5], "@updatedAt") &&

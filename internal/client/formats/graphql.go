@@ -7,6 +7,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/verdict"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // readGraphQL reads a file of a schema or of operations.
@@ -62,7 +63,9 @@ func nullable(t *ast.Type) string {
 	return u.String()
 }
 
-var operationTypes = map[ast.Operation]string{ast.Query: "Query", ast.Mutation: "Mutation", ast.Subscription: "Subscription"}
+var operationTypes = lazy.Table[map[ast.Operation]string]{Make: func() map[ast.Operation]string {
+	return map[ast.Operation]string{ast.Query: "Query", ast.Mutation: "Mutation", ast.Subscription: "Subscription"}
+}}
 
 // operationContracts reads queries. Without the schema only the fields at the
 // root and those under a named type are known.
@@ -89,7 +92,7 @@ func operationContracts(s string, offset int) []contract.Contract {
 		}
 	}
 	for _, op := range doc.Operations {
-		walk(operationTypes[op.Operation], op.SelectionSet)
+		walk(operationTypes.Get()[op.Operation], op.SelectionSet)
 	}
 	for _, f := range doc.Fragments {
 		walk(f.TypeCondition, f.SelectionSet)

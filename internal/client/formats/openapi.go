@@ -31,7 +31,7 @@ var says = lazy.Regexp(`(?m)^\s{0,4}["']?(?:openapi|swagger)["']?\s*:\s*["']?[23
 // readOpenAPI reads the operations of an OpenAPI document; other YAML and JSON
 // files are left alone after a look.
 func readOpenAPI(source []byte, _ string) (out []contract.Contract, ok bool) {
-	if !says().Match(source) {
+	if !says.Get().Match(source) {
 		return nil, true
 	}
 	var doc yaml.Node

@@ -21,11 +21,11 @@ func readPlay(source []byte, _ string) (out []contract.Contract, ok bool) {
 	line := 0
 	for l := range bytes.Lines(source) {
 		line++
-		m := playRoute().FindSubmatch(l)
-		if m == nil || playAsset().Match(m[3]) {
+		m := playRoute.Get().FindSubmatch(l)
+		if m == nil || playAsset.Get().Match(m[3]) {
 			continue
 		}
-		route := playRegex().ReplaceAll(m[2], []byte("{}"))
+		route := playRegex.Get().ReplaceAll(m[2], []byte("{}"))
 		if c, ok := contract.New("http:"+string(m[1])+" "+string(route), coord.Provides, line); ok {
 			c.Rule = "play"
 			c.Answer.Names = []string{string(bytes.TrimPrefix(m[3], []byte("@")))}
@@ -37,9 +37,9 @@ func readPlay(source []byte, _ string) (out []contract.Contract, ok bool) {
 
 // readSmithy reads the routes that operations are bound to.
 func readSmithy(source []byte, _ string) (out []contract.Contract, ok bool) {
-	for _, at := range smithyHTTP().FindAllSubmatchIndex(source, -1) {
+	for _, at := range smithyHTTP.Get().FindAllSubmatchIndex(source, -1) {
 		parts := map[string]string{}
-		for _, m := range smithyPart().FindAllSubmatch(source[at[2]:at[3]], -1) {
+		for _, m := range smithyPart.Get().FindAllSubmatch(source[at[2]:at[3]], -1) {
 			parts[string(m[1])] = string(m[2])
 		}
 		line := 1 + bytes.Count(source[:at[0]], []byte("\n"))

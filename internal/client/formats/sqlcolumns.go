@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // valueSigns stand before a value in SQL, where something filled in is no
@@ -15,7 +16,7 @@ var valueSigns = []string{
 }
 
 // sqlWords are those of the language that nearly every statement has.
-var sqlWords = strings.Fields("select distinct from where join left right inner outer cross on as and or not null is in like " +
+var sqlWords = lazy.Words("select distinct from where join left right inner outer cross on as and or not null is in like " +
 	"between exists order group by having limit offset asc desc " +
 	"insert into values returning update set delete case when then else end union all with count sum min max avg coalesce")
 
@@ -38,7 +39,7 @@ func columnsIn(toks []sqlToken, line int) []coord.ContractField {
 			return t.text == "("
 		}):
 			return nil // an insert into all columns
-		case t.word && !seen[name] && outline.IsWord(name) && name[0] > '9' && !slices.Contains(sqlWords, name):
+		case t.word && !seen[name] && outline.IsWord(name) && name[0] > '9' && !sqlWords.Has(name):
 			seen[name] = true
 			out = append(out, coord.ContractField{Name: name, Line: line + t.line + 1})
 		}

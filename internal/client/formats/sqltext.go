@@ -37,7 +37,7 @@ var sqlShape = lazy.Regexp(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\
 
 // looksLikeSQL tells a statement from a sentence that begins with its verb.
 func looksLikeSQL(s string) bool {
-	m := sqlShape().FindString(s)
+	m := sqlShape.Get().FindString(s)
 	if m == "" {
 		return false
 	}
@@ -48,9 +48,9 @@ func looksLikeSQL(s string) bool {
 	case strings.ToLower(word) != word: // "Select a file from the list"
 		return false
 	case word == "select":
-		return selectList().MatchString(s)
+		return selectList.Get().MatchString(s)
 	}
-	return wholeStatement().MatchString(s)
+	return wholeStatement.Get().MatchString(s)
 }
 
 // wholeStatement is what statements in small letters go on with, but hardly

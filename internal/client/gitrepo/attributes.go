@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/plain"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // attributes tell whether git would look at a file's bytes in another way than
@@ -21,10 +22,8 @@ type attributes struct {
 // harmlessAttributes change neither the bytes that git compares, in a file
 // without carriage returns, nor whether it finds lines in them. Filters are
 // off for us, always.
-var harmlessAttributes = map[string]bool{
-	"text": true, "crlf": true, "eol": true, "whitespace": true, "filter": true, "merge": true, "export-ignore": true,
-	"export-subst": true, "delta": true, "conflict-marker-size": true, "encoding": true,
-}
+var harmlessAttributes = lazy.Words(`text crlf eol whitespace filter merge export-ignore export-subst delta
+	conflict-marker-size encoding`)
 
 // plain reports whether git compares a file's content byte by byte.
 func (a *attributes) plain(p string, content []byte) bool {
@@ -74,7 +73,7 @@ func (a *attributes) allow(text, p string) bool {
 		}
 		for _, w := range words[1:] {
 			name, _, _ := strings.Cut(strings.TrimLeft(w, "-!"), "=")
-			if !harmlessAttributes[name] && !strings.HasPrefix(name, "linguist-") && !strings.HasPrefix(name, "gitlab-") {
+			if !harmlessAttributes.Has(name) && !strings.HasPrefix(name, "linguist-") && !strings.HasPrefix(name, "gitlab-") {
 				return false
 			}
 		}

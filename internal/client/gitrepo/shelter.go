@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/jj"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/plain"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A shelter is a git folder of our own that stands in for a working copy's.
@@ -34,11 +35,9 @@ var (
 )
 
 // wanted are the settings of a working copy that decide what is in its files.
-var wanted = map[string]bool{
-	"core.autocrlf": true, "core.eol": true, "core.filemode": true, "core.symlinks": true, "core.ignorecase": true,
-	"core.precomposeunicode": true, "core.sparsecheckout": true, "core.sparsecheckoutcone": true, "index.sparse": true,
-	"extensions.objectformat": true, "core.repositoryformatversion": true, "core.bigfilethreshold": true,
-}
+var wanted = lazy.Words(`core.autocrlf core.eol core.filemode core.symlinks core.ignorecase core.precomposeunicode
+	core.sparsecheckout core.sparsecheckoutcone index.sparse extensions.objectformat core.repositoryformatversion
+	core.bigfilethreshold`)
 
 const (
 	shelterAge = 7 * 24 * time.Hour
@@ -159,7 +158,7 @@ func (r *Repo) furnish(dir string) error {
 	}
 	var config strings.Builder
 	for _, s := range r.settings() {
-		if wanted[s.name] && !strings.ContainsAny(s.value, "\n\"\\") {
+		if wanted.Has(s.name) && !strings.ContainsAny(s.value, "\n\"\\") {
 			section, key, _ := strings.Cut(s.name, ".")
 			fmt.Fprintf(&config, "[%s]\n\t%s = \"%s\"\n", section, key, s.value)
 		}

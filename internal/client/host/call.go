@@ -134,7 +134,7 @@ func (c *Call) readTool(p payload, e Event) {
 	c.Tool = e.Tool
 	if c.Tool == "" {
 		name := strings.ToLower(p.text(s.tool))
-		if c.Tool = toolNames[name]; c.Tool == "" && c.Host.isForeign(name) {
+		if c.Tool = toolNames.Get()[name]; c.Tool == "" && c.Host.isForeign(name) {
 			c.Tool = Foreign
 		}
 	}

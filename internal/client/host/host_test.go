@@ -66,7 +66,7 @@ func checkRow(t *testing.T, h *Host) {
 	}
 	for kind, tools := range map[string][]string{Edit: h.Edits, Bash: h.Shells, ExitPlanMode: h.Plans} {
 		for _, name := range tools {
-			ours := toolNames[strings.ToLower(name)]
+			ours := toolNames.Get()[strings.ToLower(name)]
 			if kind == Edit && !isEdit(ours) || kind == Bash && !isShell(ours) || kind == ExitPlanMode && ours != kind {
 				t.Errorf("tool %s is taken for %q", name, ours)
 			}

@@ -12,7 +12,6 @@ const maxShown = 2000
 
 // Keys of what reads hold, over all hosts.
 var (
-	readKeys  = append([]string{"AbsolutePath", "absolute_path", "absolutePath", "file"}, pathKeys...)
 	fromKeys  = []string{"offset", "start_line", "startLine", "StartLine", "start_line_one_indexed", "line_start"}
 	toKeys    = []string{"end_line", "endLine", "EndLine", "end_line_one_indexed_inclusive", "line_end"}
 	limitKeys = []string{"limit", "num_lines", "line_count"}
@@ -25,6 +24,7 @@ func readings(input any) []Reading {
 		return []Reading{{in, 1, maxShown}}
 	case map[string]any:
 		var out []Reading
+		readKeys := append([]string{"AbsolutePath", "absolute_path", "absolutePath", "file"}, pathKeys...)
 		for _, p := range editPathsOf(in, readKeys) {
 			out = append(out, shown(payload(in), p))
 		}

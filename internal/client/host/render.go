@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // An Answer is what the service has to say about a call.
@@ -43,11 +44,11 @@ func (c *Call) Quiet() Output {
 
 // noticing are the hosts that show a person a line of ours, and tell the model
 // nothing of it.
-var noticing = map[string]bool{"claude_code": true, "codex": true, "gemini_cli": true}
+var noticing = []string{"claude_code", "codex", "gemini_cli"}
 
 // Notice returns how to show a person a line, and whether the host can.
 func (c *Call) Notice(line string) (Output, bool) {
-	if !noticing[c.Host.ID] || c.Host != c.Declared || c.At == SessionEnd {
+	if !slices.Contains(noticing, c.Host.ID) || c.Host != c.Declared || c.At == SessionEnd {
 		return Output{}, false
 	}
 	return printJSON(map[string]string{"systemMessage": line}), true
@@ -101,13 +102,20 @@ type specific struct {
 	Context  string `json:"additionalContext,omitempty"`
 }
 
-// envelopeNames are the event names the envelope must carry. A host that finds
+// envelopeName is the event name the envelope must carry. A host that finds
 // another name than it expects drops the whole answer.
-var envelopeNames = map[Moment]string{
-	SessionStart: "SessionStart",
-	Prompt:       "UserPromptSubmit",
-	BeforeTool:   "PreToolUse",
-	AfterTool:    "PostToolUse",
+func envelopeName(at Moment) string {
+	switch at {
+	case SessionStart:
+		return "SessionStart"
+	case Prompt:
+		return "UserPromptSubmit"
+	case BeforeTool:
+		return "PreToolUse"
+	case AfterTool:
+		return "PostToolUse"
+	}
+	return ""
 }
 
 func denyEnvelope(_ *Call, reason, context string) Output {
@@ -115,7 +123,7 @@ func denyEnvelope(_ *Call, reason, context string) Output {
 }
 
 func injectEnvelope(c *Call, context string) Output {
-	return printJSON(envelope{specific{Event: envelopeNames[c.At], Context: context}})
+	return printJSON(envelope{specific{Event: envelopeName(c.At), Context: context}})
 }
 
 // injectNamed is injectEnvelope for hosts with event names of their own.

@@ -26,7 +26,7 @@ func teamTask(c *Call, p payload, getenv func(string) string) *Task {
 		t.Team = "session-" + session[:8]
 	}
 	folder := taskFolder(t.Team, getenv)
-	if folder == "" || !plainName().MatchString(t.ID) {
+	if folder == "" || !plainName.Get().MatchString(t.ID) {
 		return nil
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -38,7 +38,7 @@ func teamTask(c *Call, p payload, getenv func(string) string) *Task {
 // taskFolder is where Claude Code keeps the tasks of a team.
 func taskFolder(team string, getenv func(string) string) string {
 	home := getenv("HOME")
-	if !plainName().MatchString(team) || home == "" && getenv("CLAUDE_CONFIG_DIR") == "" {
+	if !plainName.Get().MatchString(team) || home == "" && getenv("CLAUDE_CONFIG_DIR") == "" {
 		return ""
 	}
 	return filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "tasks", team)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/patch"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Our names of tools, after the first host's.
@@ -23,24 +24,26 @@ const (
 // toolNames are the names of tools in all hosts, in lower case. A name means
 // the same wherever it is seen, so that a host which runs another's hooks is
 // understood too. Tools that are not here are none of our business.
-var toolNames = map[string]string{
-	"edit": Edit, "str_replace_editor": Edit, "str-replace-editor": Edit, "str_replace": Edit, "replace": Edit,
-	"apply_patch": Edit, "applypatch": Edit, "editor": Edit, "edit_file": Edit, "fs_append": Edit,
-	"replace_in_file": Edit, "replace_file_content": Edit, "replace_string_in_file": Edit,
-	"insert_edit_into_file": Edit, "developer__edit": Edit, "developer__text_editor": Edit,
-	"write": Write, "create": Write, "create_file": Write, "write_file": Write, "write_to_file": Write,
-	"fs_write": Write, "save-file": Write, "developer__write": Write,
-	"multiedit": MultiEdit, "multi_edit": MultiEdit, "multi_replace_string_in_file": MultiEdit, "multi_replace_file_content": MultiEdit,
-	"notebookedit": NotebookEdit, "notebook_edit": NotebookEdit, "edit_notebook_file": NotebookEdit,
-	"delete": Delete, "delete_file": Delete, "remove-files": Delete,
-	"read": Read, "read_file": Read, "read_files": Read, "read_many_files": Read, "fs_read": Read, "view": Read, "view_file": Read,
-	"notebookread": Read, "beforereadfile": Read,
-	"bash": Bash, "shell": Bash, "exec_command": Bash, "local_shell": Bash, "run_shell_command": Bash,
-	"execute_bash": Bash, "execute": Bash, "execute_command": Bash, "run_command": Bash, "run_commands": Bash,
-	"run_in_terminal": Bash, "launch-process": Bash, "developer__shell": Bash,
-	"powershell": PowerShell, "execute_pwsh": PowerShell,
-	"exitplanmode": ExitPlanMode, "exit_plan_mode": ExitPlanMode, "plan_exit": ExitPlanMode,
-}
+var toolNames = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"edit": Edit, "str_replace_editor": Edit, "str-replace-editor": Edit, "str_replace": Edit, "replace": Edit,
+		"apply_patch": Edit, "applypatch": Edit, "editor": Edit, "edit_file": Edit, "fs_append": Edit,
+		"replace_in_file": Edit, "replace_file_content": Edit, "replace_string_in_file": Edit,
+		"insert_edit_into_file": Edit, "developer__edit": Edit, "developer__text_editor": Edit,
+		"write": Write, "create": Write, "create_file": Write, "write_file": Write, "write_to_file": Write,
+		"fs_write": Write, "save-file": Write, "developer__write": Write,
+		"multiedit": MultiEdit, "multi_edit": MultiEdit, "multi_replace_string_in_file": MultiEdit, "multi_replace_file_content": MultiEdit,
+		"notebookedit": NotebookEdit, "notebook_edit": NotebookEdit, "edit_notebook_file": NotebookEdit,
+		"delete": Delete, "delete_file": Delete, "remove-files": Delete,
+		"read": Read, "read_file": Read, "read_files": Read, "read_many_files": Read, "fs_read": Read, "view": Read, "view_file": Read,
+		"notebookread": Read, "beforereadfile": Read,
+		"bash": Bash, "shell": Bash, "exec_command": Bash, "local_shell": Bash, "run_shell_command": Bash,
+		"execute_bash": Bash, "execute": Bash, "execute_command": Bash, "run_command": Bash, "run_commands": Bash,
+		"run_in_terminal": Bash, "launch-process": Bash, "developer__shell": Bash,
+		"powershell": PowerShell, "execute_pwsh": PowerShell,
+		"exitplanmode": ExitPlanMode, "exit_plan_mode": ExitPlanMode, "plan_exit": ExitPlanMode,
+	}
+}}
 
 // isForeign reports whether a tool, in lower case, is of another tool server than
 // ours. Hosts call it mcp__server__tool, mcp_server_tool, MCP:tool, or join the two

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // wordedForm is the form of a definition that is written as a call of a word;
@@ -294,10 +296,10 @@ func isOneLine(s string) bool {
 	return before != ' ' || s == ""
 }
 
-var dots = strings.NewReplacer("::", ".", "\\", ".")
+var dots = lazy.Table[*strings.Replacer]{Make: func() *strings.Replacer { return strings.NewReplacer("::", ".", "\\", ".") }}
 
 func typeNames(s string) []string {
-	s = dots.Replace(s)
+	s = dots.Get().Replace(s)
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return !(r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // GoTraits are what Go's callers depend on.
@@ -61,7 +62,7 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		whole:    string(source),
 		local:    map[string]bool{},
 		form:     map[token.Pos]*coord.Call{},
-		declared: maps.Clone(goPredeclared),
+		declared: maps.Clone(goPredeclared.Get()),
 		defined:  map[string]bool{},
 	}
 	g.own = g.ownUses
@@ -481,12 +482,6 @@ func (g *goReader) declareExprs(exprs ...ast.Expr) {
 }
 
 // goPredeclared are the names of the language itself.
-var goPredeclared = func() map[string]bool {
-	out := map[string]bool{}
-	for _, n := range strings.Fields("any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 " +
-		"int64 rune string uint uint8 uint16 uint32 uint64 uintptr " +
-		"true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover _") {
-		out[n] = true
-	}
-	return out
-}()
+var goPredeclared = lazy.Words(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32
+	int64 rune string uint uint8 uint16 uint32 uint64 uintptr
+	true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover _`)

@@ -30,7 +30,7 @@ func (g *goReader) called(n *ast.CallExpr) {
 			return
 		}
 	case *ast.Ident:
-		if goPredeclared[f.Name] {
+		if goPredeclared.Has(f.Name) {
 			return
 		}
 	default:

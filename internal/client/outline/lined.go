@@ -2,7 +2,6 @@ package outline
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -23,7 +22,7 @@ type lined struct {
 // the indent and the name.
 type lineForm struct {
 	kind    string
-	line    func() *regexp.Regexp
+	line    *lazy.Expr
 	contain bool
 	end     string // what alone ends it, if not everything does
 }
@@ -41,44 +40,46 @@ func beginsWith(words ...string) func(string) bool {
 
 func all(string, string) bool { return true }
 
-var linedLanguages = map[string]*lined{
-	"lua": {
-		forms: []lineForm{
-			{"function", lazy.Regexp(`^([ \t]*)(?:local[ \t]+)?function[ \t]+([\w.:]+)[ \t]*\(`), false, ""},
-			{"function", lazy.Regexp(`^([ \t]*)(?:local[ \t]+)?([\w.]+)[ \t]*=[ \t]*function[ \t]*\(`), false, ""},
+var linedLanguages = lazy.Table[map[string]*lined]{Make: func() map[string]*lined {
+	return map[string]*lined{
+		"lua": {
+			forms: []lineForm{
+				{"function", lazy.Regexp(`^([ \t]*)(?:local[ \t]+)?function[ \t]+([\w.:]+)[ \t]*\(`), false, ""},
+				{"function", lazy.Regexp(`^([ \t]*)(?:local[ \t]+)?([\w.]+)[ \t]*=[ \t]*function[ \t]*\(`), false, ""},
+			},
+			ends: beginsWith("end"),
+			seen: func(_, line string) bool { return !strings.HasPrefix(strings.TrimSpace(line), "local ") },
 		},
-		ends: beginsWith("end"),
-		seen: func(_, line string) bool { return !strings.HasPrefix(strings.TrimSpace(line), "local ") },
-	},
-	"shell": {
-		forms: []lineForm{
-			{"function", lazy.Regexp(`^([ \t]*)(?:function[ \t]+)?([\w-]+)[ \t]*\([ \t]*\)`), false, ""},
-			{"function", lazy.Regexp(`^([ \t]*)function[ \t]+([\w-]+)`), false, ""},
+		"shell": {
+			forms: []lineForm{
+				{"function", lazy.Regexp(`^([ \t]*)(?:function[ \t]+)?([\w-]+)[ \t]*\([ \t]*\)`), false, ""},
+				{"function", lazy.Regexp(`^([ \t]*)function[ \t]+([\w-]+)`), false, ""},
+			},
+			ends: beginsWith("}", "end", ")"),
+			seen: all,
 		},
-		ends: beginsWith("}", "end", ")"),
-		seen: all,
-	},
-	"dart": {
-		forms: []lineForm{
-			{"class", lazy.Regexp(`^([ \t]*)(?:(?:abstract|sealed|final|base|interface)[ \t]+)*` +
-				`(?:class|mixin|enum|extension)[ \t]+(\w+)`), true, ""},
-			{"function", lazy.Regexp(`^([ \t]*)(?:(?:static|external|Future|Stream|void|final|const|factory)\b[<\w>?,\[\] ]*[ \t]+` +
-				`|[A-Za-z_][\w<>?,.\[\]]*[ \t]+)?(?:get[ \t]+)?([A-Za-z_]\w*)(?:\([^;]*|[ \t]+(?:=>|\{).*)$`), false, ""},
+		"dart": {
+			forms: []lineForm{
+				{"class", lazy.Regexp(`^([ \t]*)(?:(?:abstract|sealed|final|base|interface)[ \t]+)*` +
+					`(?:class|mixin|enum|extension)[ \t]+(\w+)`), true, ""},
+				{"function", lazy.Regexp(`^([ \t]*)(?:(?:static|external|Future|Stream|void|final|const|factory)\b[<\w>?,\[\] ]*[ \t]+` +
+					`|[A-Za-z_][\w<>?,.\[\]]*[ \t]+)?(?:get[ \t]+)?([A-Za-z_]\w*)(?:\([^;]*|[ \t]+(?:=>|\{).*)$`), false, ""},
+			},
+			ends: beginsWith("}"),
+			seen: func(name, _ string) bool { return !strings.HasPrefix(name[strings.LastIndexByte(name, '.')+1:], "_") },
 		},
-		ends: beginsWith("}"),
-		seen: func(name, _ string) bool { return !strings.HasPrefix(name[strings.LastIndexByte(name, '.')+1:], "_") },
-	},
-	"objectivec": {
-		forms: []lineForm{
-			{"class", lazy.Regexp(`^()@(?:interface|implementation|protocol)[ \t]+(\w+)`), true, "@end"},
-			{"method", lazy.Regexp(`^()[-+][ \t]*\([^)]*\)[ \t]*([\w]+:?)`), false, ""},
-			{"function", lazy.Regexp(`^()(?:static[ \t]+|extern[ \t]+|inline[ \t]+)*[A-Za-z_][\w*]*[ \t*]+(\w+)[ \t]*\([^;]*\)` +
-				`[ \t]*\{?[ \t]*$`), false, ""},
+		"objectivec": {
+			forms: []lineForm{
+				{"class", lazy.Regexp(`^()@(?:interface|implementation|protocol)[ \t]+(\w+)`), true, "@end"},
+				{"method", lazy.Regexp(`^()[-+][ \t]*\([^)]*\)[ \t]*([\w]+:?)`), false, ""},
+				{"function", lazy.Regexp(`^()(?:static[ \t]+|extern[ \t]+|inline[ \t]+)*[A-Za-z_][\w*]*[ \t*]+(\w+)[ \t]*\([^;]*\)` +
+					`[ \t]*\{?[ \t]*$`), false, ""},
+			},
+			ends: beginsWith("}", "@end"),
+			seen: all,
 		},
-		ends: beginsWith("}", "@end"),
-		seen: all,
-	},
-}
+	}
+}}
 
 // notNames are words that look like definitions where they stand.
 var notNames = lazy.Words(`if for while switch return else case do try catch elseif until repeat then function end new await assert throw`)
@@ -86,11 +87,11 @@ var notNames = lazy.Words(`if for while switch return else case do try catch els
 var linedTraits Traits
 
 // ByLines tells whether a language is read by its lines.
-func ByLines(lang string) bool { return linedLanguages[lang] != nil }
+func ByLines(lang string) bool { return linedLanguages.Get()[lang] != nil }
 
 // OfLines makes an outline of a file by its lines.
 func OfLines(source []byte, path, lang string) *File {
-	l := linedLanguages[lang]
+	l := linedLanguages.Get()[lang]
 	o := &File{Lang: lang, Path: path, Source: source, Traits: &linedTraits, consts: map[string]Value{}}
 	var lines []string
 	var starts []int
@@ -144,11 +145,11 @@ func OfLines(source []byte, path, lang string) *File {
 // begins tells whether a line begins a definition.
 func (l *lined) begins(line string) (form lineForm, name, indent string, ok bool) {
 	for _, f := range l.forms {
-		m := f.line().FindStringSubmatch(line)
-		if m == nil || notNames()[m[2]] {
+		m := f.line.Get().FindStringSubmatch(line)
+		if m == nil || notNames.Has(m[2]) {
 			continue
 		}
-		if first := strings.Fields(line)[0]; first == "function" || !notNames()[first] {
+		if first := strings.Fields(line)[0]; first == "function" || !notNames.Has(first) {
 			return f, m[2], m[1], true
 		}
 	}

@@ -98,7 +98,7 @@ var loopName = lazy.Regexp(`[A-Za-z_][\w]*`)
 func (l *Loop) named(text string) {
 	text = strings.TrimSpace(text)
 	l.keyed = strings.HasPrefix(text, "{")
-	for _, n := range loopName().FindAllString(text, -1) {
+	for _, n := range loopName.Get().FindAllString(text, -1) {
 		if n != "const" && n != "let" && n != "var" && n != "mut" {
 			l.names = append(l.names, n)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Own returns the uses of definitions of the file itself, as far as wanted has
@@ -20,7 +21,7 @@ func (o *File) Own(wanted map[string]bool) []Name {
 
 // implicitThis are the languages in which a method calls others of its class by
 // their names alone.
-var implicitThis = map[string]bool{"java": true, "kotlin": true, "scala": true, "csharp": true, "swift": true, "cpp": true, "ruby": true}
+var implicitThis = lazy.Words("java kotlin scala csharp swift cpp ruby")
 
 // ofSelf are what the object at work is called, with what takes a member of it.
 var ofSelf = [][]byte{[]byte("self."), []byte("this."), []byte("cls."), []byte("this->"), []byte("this?.")}
@@ -57,7 +58,7 @@ func (w *walker) ownUses(wanted map[string]bool) (out []Name) {
 			if u := w.use(i); w.tells(u) && !w.hidden(u.Local, n.Start) {
 				out = append(out, u)
 			}
-		case named && members[string(text)] && implicitThis[w.Lang]:
+		case named && members[string(text)] && implicitThis.Has(w.Lang):
 			last = int(n.Start)
 			u := w.use(i)
 			if class := w.classOf(n.Start, u.Local, wanted); class != "" && u.Call != nil && u.Member == "" {

@@ -333,7 +333,7 @@ var paramHoles = lazy.Regexp("\x03(\\d+)\x04")
 func (o *File) fillHoles(texts []string, c *Call, lookup func(string) []string, depth int) (out []string) {
 	for _, text := range texts {
 		made, at := []string{""}, 0
-		for _, m := range paramHoles().FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range paramHoles.Get().FindAllStringSubmatchIndex(text, -1) {
 			value := []string{""} // one that is not given is mostly optional
 			if i, _ := strconv.Atoi(text[m[2]:m[3]]); i < len(c.Args) {
 				value = o.spell(c.Args[i], lookup, depth+1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // An act is what the walk does at a node of some kind. Kinds that mean
@@ -143,29 +144,33 @@ func (s *syntax) read(file, folder string) error {
 	return nil
 }
 
-var acts = map[string]act{
-	"def": actDef, "call": actCall, "mark": actMark, "index": actIndex, "member": actMember,
-	"import": actImport, "const": actConst, "name": actName, "section": actSection, "return": actReturn, "add": actAdd,
-}
+var acts = lazy.Table[map[string]act]{Make: func() map[string]act {
+	return map[string]act{
+		"def": actDef, "call": actCall, "mark": actMark, "index": actIndex, "member": actMember,
+		"import": actImport, "const": actConst, "name": actName, "section": actSection, "return": actReturn, "add": actAdd,
+	}
+}}
 
-var valueKinds = map[string]kind{
-	"bag":     kindBag,
-	"loop":    kindLoop,
-	"choice":  kindChoice,
-	"text":    kindText,
-	"part":    kindPart,
-	"hole":    kindHole,
-	"join":    kindJoin,
-	"list":    kindList,
-	"object":  kindObject,
-	"pair":    kindPair,
-	"short":   kindShort,
-	"keyword": kindKeyword,
-	"wrap":    kindWrap,
-	"lambda":  kindLambda,
-	"symbol":  kindSymbol,
-	"spread":  kindSpread,
-}
+var valueKinds = lazy.Table[map[string]kind]{Make: func() map[string]kind {
+	return map[string]kind{
+		"bag":     kindBag,
+		"loop":    kindLoop,
+		"choice":  kindChoice,
+		"text":    kindText,
+		"part":    kindPart,
+		"hole":    kindHole,
+		"join":    kindJoin,
+		"list":    kindList,
+		"object":  kindObject,
+		"pair":    kindPair,
+		"short":   kindShort,
+		"keyword": kindKeyword,
+		"wrap":    kindWrap,
+		"lambda":  kindLambda,
+		"symbol":  kindSymbol,
+		"spread":  kindSpread,
+	}
+}}
 
 func (s *syntax) add(l rules.Line) error {
 	word, kinds := l.Words[0], l.Words[1:]
@@ -194,8 +199,8 @@ func (s *syntax) add(l rules.Line) error {
 			return nil
 		}
 	}
-	a, isAct := acts[word]
-	k, isValue := valueKinds[word]
+	a, isAct := acts.Get()[word]
+	k, isValue := valueKinds.Get()[word]
 	switch word {
 	case "comment":
 		a, isAct, k, isValue = actComment, true, kindComment, true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A walker makes an outline from a tree.
@@ -31,7 +32,7 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 	importEnd := 0
 	locals := map[string]bool{}
 	lastName := -1
-	around, hasAmbient := smallAmbient[lang]
+	around, hasAmbient := smallAmbient.Get()[lang]
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Flags != 0 {
@@ -104,9 +105,11 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 // smallAmbient lists the languages whose files use names that no import binds,
 // and whether those may begin with a small letter. Go's own reader finds its
 // names.
-var smallAmbient = map[string]bool{
-	"java": false, "kotlin": false, "scala": false, "php": false, "csharp": false, "swift": false, "ruby": false, "c": true, "cpp": true,
-}
+var smallAmbient = lazy.Table[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{
+		"java": false, "kotlin": false, "scala": false, "php": false, "csharp": false, "swift": false, "ruby": false, "c": true, "cpp": true,
+	}
+}}
 
 // mayBeAmbient tells whether a name can be one that no import binds.
 func mayBeAmbient(name []byte, small bool) bool {

@@ -1,18 +1,19 @@
 package pathlike
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
 
 // hole stands in a text for what is filled in.
 const hole = '\x00'
 
 // joins are calls that put a path together of their arguments.
-var joins = map[string]bool{
-	"join": true, "Join": true, "joinPath": true, "JoinPath": true, "urljoin": true, "joinUrl": true, "joinURL": true, "urlJoin": true,
-	"appendingPathComponent": true, "appendPathComponent": true, "appending": true, "appendPath": true, "AppendPath": true,
-	"appendPathSegment": true, "appendPathSegments": true, "AppendPathSegment": true, "AppendPathSegments": true, "addPathSegment": true,
-	"addPathSegments": true, "addEncodedPathSegment": true, "addEncodedPathSegments": true, "pathSegment": true, "pathSegments": true,
-	"appendEncodedPath": true, "extend": true, "buildPath": true, "build_path": true, "build_url": true, "buildUrl": true, "buildURL": true,
-}
+var joins = lazy.Words(`join Join joinPath JoinPath urljoin joinUrl joinURL urlJoin appendingPathComponent
+	appendPathComponent appending appendPath AppendPath appendPathSegment appendPathSegments AppendPathSegment
+	AppendPathSegments addPathSegment addPathSegments addEncodedPathSegment addEncodedPathSegments pathSegment pathSegments
+	appendEncodedPath extend buildPath build_path build_url buildUrl buildURL`)
 
 // ofFiles tells whether a call puts the path of a file together.
 func (s *scan) ofFiles(i int) bool {
@@ -176,7 +177,7 @@ func (s *scan) joinCall(i int) {
 		}
 		parts = append(parts, s.arguments(o, shut)...)
 		last = shut
-		if shut+3 < len(s.toks) && s.toks[shut+1].is(".") && joins[s.toks[shut+2].text] && s.toks[shut+3].is("(") {
+		if shut+3 < len(s.toks) && s.toks[shut+1].is(".") && joins.Has(s.toks[shut+2].text) && s.toks[shut+3].is("(") {
 			i = shut + 2
 			s.used[i] = true
 			continue

@@ -67,7 +67,7 @@ func (r *fields) add(name string, i int, kind FieldKind, typ string) {
 // fieldLike tells whether a word can be the name of data: a word of its own, or
 // several, and no keyword.
 func fieldLike(s string) bool {
-	if len(s) < 3 || len(s) > 50 || s[0] >= '0' && s[0] <= '9' || s[0] == '-' || notFields()[s] {
+	if len(s) < 3 || len(s) > 50 || s[0] >= '0' && s[0] <= '9' || s[0] == '-' || notFields.Has(s) {
 		return false
 	}
 	letters := 0
@@ -120,7 +120,7 @@ func (r *fields) tag(i int, content string) {
 	for part := range strings.FieldsSeq(content) {
 		key, value, ok := strings.Cut(part, `:"`)
 		name, _, _ := strings.Cut(strings.TrimSuffix(value, `"`), ",")
-		if ok && wireTags()[key] && name != "" && name != "-" {
+		if ok && wireTags.Has(key) && name != "" && name != "-" {
 			typ := ""
 			if from := r.lineStart(i); from+1 < i {
 				typ = r.typeOf(from + 1)
@@ -155,11 +155,11 @@ func (r *fields) keyed(i int) bool {
 	if o < 0 || !r.toks[o].is("(") {
 		return false
 	}
-	if before.is("=") && naming()[r.at(i-2).text] {
+	if before.is("=") && naming.Has(r.at(i-2).text) {
 		return true
 	}
 	callee := r.callee(o)
-	return before.is("(") && (wireMarks()[callee] || r.at(o-2).is("@") && wireMarks()[r.at(o-1).text])
+	return before.is("(") && (wireMarks.Has(callee) || r.at(o-2).is("@") && wireMarks.Has(r.at(o-1).text))
 }
 
 // naming are arguments that say what a member is called.
@@ -181,7 +181,7 @@ func (r *fields) listed(i int) bool {
 	if o < 1 || !r.toks[o].is("[") && !r.toks[o].is("(") {
 		return false
 	}
-	if before := r.at(o - 1); before.is("=") && memberLists()[r.at(o-2).text] {
+	if before := r.at(o - 1); before.is("=") && memberLists.Has(r.at(o-2).text) {
 		return true
 	} else if before.is("(") && r.at(o-2).text == "enum" {
 		return true
@@ -198,14 +198,14 @@ func upperName(s string) bool { return s != "" && s == strings.ToUpper(s) }
 func (r *fields) name(i int) {
 	t, before, next := r.toks[i], r.at(i-1), r.at(i+1)
 	switch {
-	case before.kind == tokName && typeWords()[before.text] && before.line == t.line:
+	case before.kind == tokName && typeWords.Has(before.text) && before.line == t.line:
 		r.owner = scope.OwnerName(t.text)
 		r.add(t.text, i, Owner, "")
 	case before.is(".") || before.is("->"):
 		r.access(i)
 	case r.lang == "ruby" && before.is(":") && before.end == t.start:
 		kind := Access
-		if rubyMembers()[r.at(r.lineStart(i)).text] {
+		if rubyMembers.Has(r.at(r.lineStart(i)).text) {
 			kind = Member
 		}
 		r.add(t.text, i, kind, "")
@@ -262,13 +262,13 @@ func (r *fields) access(i int) {
 // key files a name before a colon: of an object, of a type, or a parameter.
 func (r *fields) key(i int) {
 	t, before := r.toks[i], r.at(i-1)
-	if before.is("?") || before.kind == tokName && before.line == t.line && !modifiers()[before.text] {
+	if before.is("?") || before.kind == tokName && before.line == t.line && !modifiers.Has(before.text) {
 		return // a condition, a label
 	}
 	kind := Access
 	switch o := int(r.around[i]); {
 	case o < 0 || r.toks[o].is("{"):
-		if !bindings()[before.text] || before.line != t.line || o >= 0 && r.ofType(o) {
+		if !bindings.Has(before.text) || before.line != t.line || o >= 0 && r.ofType(o) {
 			kind = Member
 		}
 	case r.toks[o].is("(") && r.ofRecord(o):

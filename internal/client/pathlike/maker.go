@@ -1,6 +1,10 @@
 package pathlike
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
 
 // A maker is a function of a program that makes a path of what it is given, as
 // its name says: apiPath("users").Seg(id).Lit("posts"), userURL(id, "posts").
@@ -9,17 +13,15 @@ import "strings"
 // makerWords are words of their names, and steps those of what is called on
 // what they give to add to it.
 var (
-	makerWords = map[string]bool{"path": true, "url": true, "uri": true, "endpoint": true, "route": true}
-	steps      = map[string]bool{"seg": true, "segs": true, "segment": true, "segments": true, "lit": true, "literal": true, "path": true,
-		"part": true, "parts": true, "append": true, "join": true, "child": true, "element": true, "component": true, "id": true, "slash": true}
-	doers = map[string]bool{"request": true, "fetch": true, "call": true, "send": true, "do": true, "open": true, "load": true, "get": true,
-		"post": true, "put": true, "patch": true, "delete": true, "response": true, "download": true, "upload": true, "to": true}
+	makerWords = lazy.Words("path url uri endpoint route")
+	steps      = lazy.Words("seg segs segment segments lit literal path part parts append join child element component id slash")
+	doers      = lazy.Words("request fetch call send do open load get post put patch delete response download upload to")
 )
 
 // makesPath tells whether a name before a bracket is that of a maker.
 func (s *scan) makesPath(i int) bool {
 	name := s.toks[i].text
-	if s.match[i+1] < 0 || shapers()[strings.ToLower(name)] || methodOf(name) != "" || s.defined(i) {
+	if s.match[i+1] < 0 || shapers.Has(strings.ToLower(name)) || methodOf(name) != "" || s.defined(i) {
 		return false
 	}
 	return s.makers[name] != "" || speaks(name, makerWords) && !speaks(name, doers)
@@ -89,7 +91,7 @@ func (s *scan) made(i int) (parts []string, last, texts int) {
 func segments(args []string, known bool) (out []string) {
 	formats := false
 	for i, a := range args {
-		if m := verbs[strings.ToLower(a)]; m != "" && (i == 0 || a == m) {
+		if m := verbs.Get()[strings.ToLower(a)]; m != "" && (i == 0 || a == m) {
 			return nil // it asks
 		}
 		filled := a == string(hole)

@@ -2,7 +2,6 @@ package pathlike
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -79,12 +78,12 @@ func (r *fields) typeOf(i int) string {
 		case t.kind == tokMark && strings.Contains(", ; } ) = {", t.text):
 			return ""
 		case t.kind == tokName:
-			kind := valueKinds()[strings.ToLower(t.text)]
+			kind := valueKinds.Get()[strings.ToLower(t.text)]
 			switch {
 			case kind == "list":
 				return kind
 			case kind == "":
-				if wrappers()[t.text] {
+				if wrappers.Has(t.text) {
 					continue
 				}
 				return ""
@@ -101,7 +100,7 @@ func (r *fields) typeOf(i int) string {
 var wrappers = lazy.Words("z t Optional Option Nullable Required Joi yup private public protected final readonly static var")
 
 // valueKinds are the types of values that languages have in common.
-var valueKinds = sync.OnceValue(func() map[string]string {
+var valueKinds = lazy.Table[map[string]string]{Make: func() map[string]string {
 	out := map[string]string{}
 	for kind, words := range map[string]string{
 		"text": "string str text varchar char uuid",
@@ -116,4 +115,4 @@ var valueKinds = sync.OnceValue(func() map[string]string {
 		}
 	}
 	return out
-})
+}}

@@ -7,9 +7,11 @@ import (
 )
 
 // verbs are the methods as words of names.
-var verbs = map[string]string{
-	"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE", "del": "DELETE", "head": "HEAD",
-}
+var verbs = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE", "del": "DELETE", "head": "HEAD",
+	}
+}}
 
 // besides are words that may stand beside a method in the name of a call that
 // makes a request.
@@ -18,21 +20,23 @@ var besides = lazy.Words(`json request req api form async data http call do send
 	it method`)
 
 // guesses are words of names and the method that they make likely.
-var guesses = map[string]string{"get": "GET", "list": "GET", "fetch": "GET", "find": "GET", "load": "GET", "show": "GET", "read": "GET",
-	"search": "GET", "query": "GET", "create": "POST", "add": "POST", "post": "POST", "new": "POST", "insert": "POST", "upload": "POST",
-	"send": "POST", "update": "PUT", "edit": "PUT", "put": "PUT", "patch": "PATCH", "set": "PUT", "delete": "DELETE", "remove": "DELETE",
-	"destroy": "DELETE", "unset": "DELETE"}
+var guesses = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"get": "GET", "list": "GET", "fetch": "GET", "find": "GET", "load": "GET", "show": "GET", "read": "GET",
+		"search": "GET", "query": "GET", "create": "POST", "add": "POST", "post": "POST", "new": "POST", "insert": "POST", "upload": "POST",
+		"send": "POST", "update": "PUT", "edit": "PUT", "put": "PUT", "patch": "PATCH", "set": "PUT", "delete": "DELETE", "remove": "DELETE",
+		"destroy": "DELETE", "unset": "DELETE"}
+}}
 
 // methodOf reads the method in the name of a call; "" if it says none.
 func methodOf(callee string) string {
 	found := ""
 	for _, w := range wordsOf(callee) {
-		if m := verbs[w]; m != "" {
+		if m := verbs.Get()[w]; m != "" {
 			if found != "" {
 				return ""
 			}
 			found = m
-		} else if !besides()[w] {
+		} else if !besides.Has(w) {
 			return ""
 		}
 	}
@@ -54,8 +58,8 @@ func (s *scan) methods(from, last int) (stated, guess string) {
 		return stated, ""
 	}
 	for _, name := range []string{name, s.caseName(from), s.function(from)} {
-		if w := wordsOf(name); len(w) > 0 && guesses[w[0]] != "" {
-			return "", guesses[w[0]]
+		if w := wordsOf(name); len(w) > 0 && guesses.Get()[w[0]] != "" {
+			return "", guesses.Get()[w[0]]
 		}
 	}
 	return "", ""
@@ -74,10 +78,10 @@ func (s *scan) beside(from int) string {
 				k = m
 				continue
 			}
-			if s.toks[k].kind != tokName || !methodNames[strings.ToLower(s.toks[k].text)] {
+			if s.toks[k].kind != tokName || !methodNames.Has(strings.ToLower(s.toks[k].text)) {
 				continue
 			}
-			for j := k + 1; j < min(k+7, len(s.toks)) && !blocks[s.toks[j].text]; j++ {
+			for j := k + 1; j < min(k+7, len(s.toks)) && !blocks.Has(s.toks[j].text); j++ {
 				if m := s.method(j); m != "" {
 					several = several || found != "" && found != m
 					found = m
@@ -93,7 +97,7 @@ func (s *scan) beside(from int) string {
 }
 
 // methodNames are names of what holds a method.
-var methodNames = map[string]bool{"method": true, "httpmethod": true, "http_method": true, "verb": true, "requestmethod": true}
+var methodNames = lazy.Words("method httpmethod http_method verb requestmethod")
 
 // receiver is the name that an expression is given to, by itself or through the
 // call around it.
@@ -133,7 +137,7 @@ func (s *scan) stated(from, last int) string {
 		switch {
 		case s.toks[o].is("{") && !s.isObject(o):
 			return "" // a block: what is around it is another thing
-		case s.toks[o].is("(") && o > 0 && s.toks[o-1].kind == tokName && blocks[s.toks[o-1].text]:
+		case s.toks[o].is("(") && o > 0 && s.toks[o-1].kind == tokName && blocks.Has(s.toks[o-1].text):
 			return ""
 		}
 		if m := s.among(o, from, last); m != "" {
@@ -153,10 +157,7 @@ func (s *scan) stated(from, last int) string {
 }
 
 // blocks are words before a bracket that is no call.
-var blocks = map[string]bool{
-	"if": true, "while": true, "for": true, "switch": true, "when": true, "match": true, "catch": true, "func": true, "function": true,
-	"guard": true,
-}
+var blocks = lazy.Words("if while for switch when match catch func function guard")
 
 // ofMap tells get of something that is plainly no client.
 func (s *scan) ofMap(o int) bool {
@@ -265,12 +266,12 @@ func (s *scan) keyed(o, shut int) string {
 // method reads one token as a method: "POST", http.MethodPost, Method.post, :get.
 func (s *scan) method(k int) string {
 	t := s.toks[k]
-	m := verbs[strings.ToLower(t.text)]
+	m := verbs.Get()[strings.ToLower(t.text)]
 	if t.kind == tokText {
 		return m
 	}
 	if rest := strings.TrimPrefix(strings.TrimPrefix(t.text, "METHOD_"), "Method"); m == "" && rest != t.text {
-		m = verbs[strings.ToLower(rest)]
+		m = verbs.Get()[strings.ToLower(rest)]
 	}
 	switch {
 	case m == "" || k+1 < len(s.toks) && s.toks[k+1].is("("):
@@ -292,7 +293,7 @@ func (s *scan) chained(o int) string {
 		return ""
 	}
 	for k, n := int(s.match[o]), 0; k > 0 && n < 8 && k+3 < len(s.toks) && s.toks[k+1].is(".") && s.toks[k+3].is("("); n++ {
-		if m := verbs[strings.ToLower(s.toks[k+2].text)]; m != "" {
+		if m := verbs.Get()[strings.ToLower(s.toks[k+2].text)]; m != "" {
 			return m
 		}
 		k = int(s.match[k+3])
@@ -302,7 +303,7 @@ func (s *scan) chained(o int) string {
 		if open < 1 {
 			return ""
 		}
-		if m := verbs[strings.ToLower(s.toks[open-1].text)]; m != "" {
+		if m := verbs.Get()[strings.ToLower(s.toks[open-1].text)]; m != "" {
 			return m
 		}
 		k = open - 2
@@ -345,7 +346,7 @@ func (s *scan) function(i int) string {
 		}
 		for k := o - 1; k > 0 && o-k < 40; k-- { // what it gives back may stand between
 			if s.toks[k].is(")") && s.match[k] > 0 {
-				if name := s.callee(int(s.match[k])); name != "" && !blocks[name] {
+				if name := s.callee(int(s.match[k])); name != "" && !blocks.Has(name) {
 					return name
 				}
 				k = int(s.match[k])

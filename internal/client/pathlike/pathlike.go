@@ -11,6 +11,7 @@ import (
 	_ "text/tabwriter" // so that it is initialised late: see verdict
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -33,7 +34,7 @@ func (s *Source) Paths() []coord.Candidate {
 		case t.kind == tokText && !s.used[i]:
 			s.expression(i)
 		case t.kind == tokName && i+1 < len(s.toks) && s.toks[i+1].is("(") && !s.used[i]:
-			if joins[t.text] && !s.ofFiles(i) {
+			if joins.Has(t.text) && !s.ofFiles(i) {
 				s.joinCall(i)
 			} else if s.makesPath(i) {
 				s.makerCall(i)
@@ -178,7 +179,7 @@ func (s *scan) handed(i int) bool {
 	}
 	if o := s.around[i]; o > 0 && s.toks[o].is("(") {
 		callee := s.callee(int(o))
-		if verbs[strings.ToLower(s.toks[i].text)] != "" || s.ofMap(int(o)) {
+		if verbs.Get()[strings.ToLower(s.toks[i].text)] != "" || s.ofMap(int(o)) {
 			return false
 		}
 		return callee != "" && (speaks(callee, pathWords) || methodOf(callee) != "")
@@ -187,12 +188,11 @@ func (s *scan) handed(i int) bool {
 }
 
 // pathWords are words of names that hold or take paths.
-var pathWords = map[string]bool{"path": true, "url": true, "uri": true, "endpoint": true, "endpoints": true, "route": true,
-	"resource": true, "href": true, "request": true, "api": true, "fetch": true, "call": true, "paths": true, "urls": true}
+var pathWords = lazy.Words("path url uri endpoint endpoints route resource href request api fetch call paths urls")
 
-func speaks(name string, words map[string]bool) bool {
+func speaks(name string, words *lazy.Set) bool {
 	for _, w := range wordsOf(name) {
-		if words[w] {
+		if words.Has(w) {
 			return true
 		}
 	}

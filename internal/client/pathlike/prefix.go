@@ -3,6 +3,8 @@ package pathlike
 import (
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A class is where one begins, and what stands before all paths that its own
@@ -13,7 +15,7 @@ type class struct {
 }
 
 // prefixWords are words of names that hold such a text.
-var prefixWords = map[string]bool{"prefix": true, "base": true, "root": true}
+var prefixWords = lazy.Words("prefix base root")
 
 // findPrefixes notes the classes of a file that have one.
 func (s *scan) findPrefixes() {
@@ -40,7 +42,7 @@ func (s *scan) prefixed(text string, from int) string {
 		return text
 	}
 	o := int(s.around[from])
-	if o < 3 || !s.toks[o].is("(") || !own[s.nameAt(o-3)] || !s.toks[o-2].is(".") && !s.toks[o-2].is("->") && !s.toks[o-2].is("::") {
+	if o < 3 || !s.toks[o].is("(") || !own.Has(s.nameAt(o-3)) || !s.toks[o-2].is(".") && !s.toks[o-2].is("->") && !s.toks[o-2].is("::") {
 		return text
 	}
 	if callee := s.callee(o); methodOf(callee) == "" && !speaks(callee, pathWords) {
@@ -50,4 +52,4 @@ func (s *scan) prefixed(text string, from int) string {
 }
 
 // own are the names that a class has for itself.
-var own = map[string]bool{"self": true, "this": true, "cls": true, "super": true, "$this": true, "static": true}
+var own = lazy.Words("self this cls super $this static")

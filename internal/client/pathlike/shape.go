@@ -184,7 +184,7 @@ func element(p string, last bool) (string, bool) {
 		switch end := strings.ToLower(p[dot+1:]); {
 		case end == "json" || end == "xml":
 			p = p[:dot]
-		case fileEnds()[end]:
+		case fileEnds.Has(end):
 			return "", false
 		}
 	}
@@ -216,7 +216,7 @@ func isMedia(elems []string) bool {
 	}
 	switch elems[0] {
 	case "application": // which is the first word of many a path, too
-		return elems[1] == "" || strings.ContainsAny(elems[1], ".+-") || contents()[elems[1]]
+		return elems[1] == "" || strings.ContainsAny(elems[1], ".+-") || contents.Has(elems[1])
 	case "text", "image", "audio", "video", "multipart", "font", "message":
 		return true
 	}

@@ -27,8 +27,10 @@ var shows = lazy.Words(`print println printf fprintf fprintln eprintln puts echo
 const shown = "shown"
 
 func showing(callee string) bool {
-	return shows()[strings.ToLower(callee)] || speaks(callee, map[string]bool{"print": true, "browser": true})
+	return shows.Has(strings.ToLower(callee)) || speaks(callee, showWords)
 }
+
+var showWords = lazy.Words("print browser")
 
 // maxVia is how many brackets out that is looked for.
 const maxVia = 6
@@ -55,7 +57,7 @@ func (s *scan) via(text string, from, last int) string {
 		switch {
 		case s.toks[o].is("("):
 			callee := s.callee(o)
-			if callee == "" || blocks[callee] || shapers()[strings.ToLower(callee)] {
+			if callee == "" || blocks.Has(callee) || shapers.Has(strings.ToLower(callee)) {
 				break
 			}
 			if showing(callee) {
@@ -94,7 +96,8 @@ func (s *scan) chainStart(at int) int {
 // called as a method of HTTP is.
 func (s *scan) target(o int, callee string) string {
 	if methodOf(callee) == "" {
-		if k := o - 3; k >= 0 && s.toks[k].kind == tokName && s.toks[k+1].is(".") && (k == 0 || !s.toks[k-1].is(".")) && !selves[s.toks[k].text] {
+		k := o - 3
+		if k >= 0 && s.toks[k].kind == tokName && s.toks[k+1].is(".") && (k == 0 || !s.toks[k-1].is(".")) && !selves.Has(s.toks[k].text) {
 			return "( " + s.toks[k].text + "." + callee // two types may have one of that name
 		}
 		return "( " + callee
@@ -111,7 +114,7 @@ func (s *scan) target(o int, callee string) string {
 }
 
 // selves are names that every type has for itself.
-var selves = map[string]bool{"self": true, "this": true, "super": true, "cls": true}
+var selves = lazy.Words("self this super cls")
 
 // handedOn names the call that a name is handed to after it was given a text,
 // one that shows it only if no other is.
@@ -131,7 +134,7 @@ func (s *scan) handedOn(name string, after int) (found string) {
 			if o < 1 || s.toks[o].is("{") && !s.isObject(o) {
 				break
 			}
-			if callee := s.callee(o); s.toks[o].is("(") && callee != "" && !blocks[callee] && !shapers()[strings.ToLower(callee)] {
+			if callee := s.callee(o); s.toks[o].is("(") && callee != "" && !blocks.Has(callee) && !shapers.Has(strings.ToLower(callee)) {
 				if showing(callee) {
 					found = shown
 				} else if !within {
@@ -177,7 +180,7 @@ func hostOf(text string) string {
 // kindOf is what constants of one table have in common: the word for what they
 // hold, where they have one.
 func kindOf(name string) string {
-	if w := lastWord(name); pathWords[w] || name != strings.ToUpper(name) {
+	if w := lastWord(name); pathWords.Has(w) || name != strings.ToUpper(name) {
 		return w
 	}
 	return "A"

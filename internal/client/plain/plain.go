@@ -123,10 +123,9 @@ func InTheWay(err error) bool {
 	if errors.Is(err, ErrNotPlain) || errors.Is(err, fs.ErrPermission) {
 		return true
 	}
+	obstacles := []error{syscall.EISDIR, syscall.ENOTDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV, fs.ErrExist, syscall.ENOTEMPTY}
 	return slices.ContainsFunc(obstacles, func(e error) bool { return errors.Is(err, e) })
 }
-
-var obstacles = []error{syscall.EISDIR, syscall.ENOTDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV, fs.ErrExist, syscall.ENOTEMPTY}
 
 // Append adds text to a file that only its owner can read. What else stands in
 // its place is moved aside.

@@ -269,9 +269,9 @@ func mayBe(client, tool string) bool {
 	client = strings.ReplaceAll(strings.ToLower(client), "visual studio code", "vscode")
 	named := func(word string) bool { return strings.Contains(client, word) }
 	first, _, _ := strings.Cut(tool, "_")
-	return named(first) || !slices.ContainsFunc(agents, named)
+	return named(first) || !slices.ContainsFunc(strings.Fields(agents), named)
 }
 
 // agents are the first words of hosts' names.
-var agents = strings.Fields("claude codex cursor copilot gemini windsurf opencode omp cline kiro antigravity goose qwen kilo amp crush " +
-	"augment droid zed vscode")
+const agents = "claude codex cursor copilot gemini windsurf opencode omp cline kiro antigravity goose qwen kilo amp crush " +
+	"augment droid zed vscode"

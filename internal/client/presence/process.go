@@ -57,9 +57,9 @@ func Hosts() []Process {
 		name := strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(p.name, "-")), ".exe")
 		first, _, _ := strings.Cut(name, ":") // tmux: server
 		switch {
-		case grounds()[first]:
+		case grounds.Has(first):
 			return out
-		case shells()[name]:
+		case shells.Has(name):
 			if len(out) > 0 && !p.command { // somebody types into it
 				return out
 			}

@@ -28,7 +28,7 @@ func look(pid int) (seen, error) {
 		parent: int(info.Eproc.Ppid),
 		start:  strconv.FormatInt(int64(at.Sec), 10) + "." + strconv.FormatInt(int64(at.Usec), 10),
 	}
-	if shells()[strings.TrimPrefix(p.name, "-")] {
+	if shells.Has(strings.TrimPrefix(p.name, "-")) {
 		// The number of arguments, the program, and then the arguments.
 		if data, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && len(data) > 4 {
 			_, args, _ := strings.Cut(string(data[4:]), "\x00")

@@ -42,7 +42,7 @@ func look(pid int) (seen, error) {
 	}
 	p := seen{name: string(data[from+1 : to]), start: fields[start]}
 	p.parent, _ = strconv.Atoi(fields[parent])
-	if shells()[p.name] {
+	if shells.Has(p.name) {
 		line, _ := os.ReadFile(dir + "/cmdline")
 		p.command = runsCommand(strings.Split(string(line), "\x00"))
 	}

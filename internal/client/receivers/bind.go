@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A spot is a place where a name stands, with what is around it.
@@ -262,17 +263,15 @@ func (s *spot) patternTypeScript() (value, bool) {
 }
 
 // notTypes are words that a name may follow without being declared.
-var notTypes = map[string]bool{"return": true, "new": true, "throw": true, "else": true, "case": true, "in": true, "out": true, "ref": true,
-	"await": true, "yield": true, "instanceof": true, "is": true, "as": true, "do": true, "import": true, "package": true, "using": true,
-	"assert": true, "and": true, "or": true, "not": true, "when": true, "goto": true, "static": true, "final": true, "const": true,
-	"default": true, "break": true, "continue": true, "params": true, "where": true, "namespace": true, "class": true}
+var notTypes = lazy.Words(`return new throw else case in out ref await yield instanceof is as do import package using assert
+	and or not when goto static final const default break continue params where namespace class`)
 
 // typeFirst reads Java and C#: the type stands before the name.
 func (s *spot) typeFirst() (value, bool) {
 	if s.has("->") || s.has("=>") {
 		return value{}, true
 	}
-	typed := isName(s.prev) && !notTypes[s.before] || s.prev == '>' || s.prev == ']' || s.prev == '?'
+	typed := isName(s.prev) && !notTypes.Has(s.before) || s.prev == '>' || s.prev == ']' || s.prev == '?'
 	if !typed {
 		if s.inBrackets('(') && (s.prev == '(' || s.prev == ',') && (s.next == ',' || s.next == ')') {
 			end := closes(s.b, s.open)

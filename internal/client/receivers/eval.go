@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A value is what an expression is, as far as it is known.
@@ -48,7 +49,7 @@ func chainStart(b []byte, end int) int {
 			if i == 0 || !isName(b[i-1]) && b[i-1] != ')' && b[i-1] != ']' && b[i-1] != '>' && b[i-1] != '?' && b[i-1] != '!' {
 				return i
 			}
-			if isName(b[i-1]) && c == ')' && leading[wordTo(b, i)] {
+			if isName(b[i-1]) && c == ')' && leading.Has(wordTo(b, i)) {
 				return i
 			}
 			continue
@@ -89,9 +90,8 @@ func chainStart(b []byte, end int) int {
 }
 
 // leading are words behind which a bracket opens no call.
-var leading = map[string]bool{"return": true, "await": true, "if": true, "while": true, "for": true, "in": true, "not": true, "and": true,
-	"or": true, "yield": true, "case": true, "switch": true, "match": true, "else": true, "elif": true, "assert": true, "throw": true,
-	"go": true, "defer": true, "typeof": true, "new": true, "catch": true, "when": true, "let": true}
+var leading = lazy.Words(`return await if while for in not and or yield case switch match else elif assert throw go defer
+	typeof new catch when let`)
 
 // chain evaluates the expression that begins at i. It returns where it ends.
 // With to > 0 it goes no further than that.
@@ -302,7 +302,7 @@ func (r *Reader) member(v value, name string) value {
 			}
 			return m
 		}
-		if v.kind == instance && slices.Contains(passed[v.t.o.Lang], name) {
+		if v.kind == instance && slices.Contains(passed.Get()[v.t.o.Lang], name) {
 			return value{kind: function, o: v.t.o, t: v.t} // gives what it is called on
 		}
 	}
@@ -311,11 +311,13 @@ func (r *Reader) member(v value, name string) value {
 
 // passed are methods of libraries that give what they are called on, as far as
 // its members matter.
-var passed = map[string][]string{
-	"rust": {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "read", "write", "await", "to_owned", "as_deref",
-		"unwrap_or_default", "ok", "into_inner", "get_mut"},
-	"csharp": {"ConfigureAwait"},
-}
+var passed = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"rust": {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "read", "write", "await", "to_owned",
+			"as_deref", "unwrap_or_default", "ok", "into_inner", "get_mut"},
+		"csharp": {"ConfigureAwait"},
+	}
+}}
 
 func selfType(text string) bool { return text == "Self" || text == "this" || text == "Self?" }
 
@@ -346,14 +348,13 @@ func (r *Reader) called(v value) value {
 }
 
 // containers are the kinds of definitions that have members.
-var containers = map[string]bool{"class": true, "struct": true, "interface": true, "enum": true, "trait": true, "record": true,
-	"object": true, "type": true, "union": true, "protocol": true, "implementation": true}
+var containers = lazy.Words("class struct interface enum trait record object type union protocol implementation")
 
 // valueOf is what a definition is to who names it.
 func (r *Reader) valueOf(p Place) value {
 	d := p.def()
 	switch {
-	case containers[d.Kind] || d.Contain:
+	case containers.Has(d.Kind) || d.Contain:
 		return value{kind: class, p: p, o: p.File}
 	case d.HasCall && isProperty(p):
 		return one(p.File, outline.ResultOf(d, p.File.Traits))

@@ -20,7 +20,7 @@ func (r *Reader) place(v value) (Place, bool) {
 		return Place{}, false
 	}
 	p, ok := r.w.Find(v.t.o, name)
-	if !ok || !containers[p.def().Kind] && !p.def().Contain {
+	if !ok || !containers.Has(p.def().Kind) && !p.def().Contain {
 		return Place{}, false
 	}
 	return r.alias(p, 0), true

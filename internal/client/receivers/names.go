@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // implicitThis are the languages in which a method names members of its class
 // by their names alone.
-var implicitThis = map[string]bool{"java": true, "kotlin": true, "csharp": true}
+var implicitThis = lazy.Words("java kotlin csharp")
 
 // name is what a name means at a place of a file.
 func (r *Reader) name(o *outline.File, word string, at int) value {
@@ -24,7 +25,7 @@ func (r *Reader) name(o *outline.File, word string, at int) value {
 	if v, bound := r.local(o, word, at, scope); bound {
 		return v
 	}
-	if implicitThis[o.Lang] {
+	if implicitThis.Has(o.Lang) {
 		if c, ok := classAround(o, at); ok {
 			if p, ok := r.memberOf(c, word, map[Place]bool{}); ok {
 				return r.valueOf(p)

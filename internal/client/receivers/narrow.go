@@ -31,7 +31,7 @@ func question(pattern string) func(head []byte, word string) string {
 		if bytes.Contains(head, []byte("||")) || bytes.Contains(head, []byte(" or ")) {
 			return ""
 		}
-		for _, m := range re().FindAllSubmatch(head, -1) {
+		for _, m := range re.Get().FindAllSubmatch(head, -1) {
 			if string(m[1]) == word {
 				return string(m[2])
 			}

@@ -11,6 +11,7 @@ package receivers
 import (
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A World knows the other files of a repository.
@@ -44,10 +45,10 @@ type Use struct {
 }
 
 // languages are those that write types down.
-var languages = map[string]bool{"go": true, "typescript": true, "java": true, "kotlin": true, "csharp": true, "rust": true, "python": true}
+var languages = lazy.Words("go typescript java kotlin csharp rust python")
 
 // Reads tells whether receivers of a language can be followed.
-func Reads(lang string) bool { return languages[lang] }
+func Reads(lang string) bool { return languages.Has(lang) }
 
 const (
 	maxDepth = 12  // declarations that lead to each other

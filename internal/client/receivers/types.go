@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A typ is a type as a file writes it.
@@ -15,13 +16,15 @@ type typ struct {
 
 // wrappers hold a value of the type in their brackets and are used like it, by
 // language: by themselves, or once awaited, checked or unwrapped.
-var wrappers = map[string][]string{
-	"typescript": {"Promise", "Readonly", "Partial", "Required", "NonNullable", "Awaited"},
-	"python":     {"Optional", "Annotated", "Awaitable", "Coroutine", "Final", "ClassVar"},
-	"csharp":     {"Task", "ValueTask", "Nullable"},
-	"rust": {"Box", "Arc", "Rc", "Option", "Result", "Mutex", "RwLock", "RefCell", "Cell", "Pin", "MutexGuard", "RwLockReadGuard",
-		"RwLockWriteGuard", "Ref", "RefMut", "Cow"},
-}
+var wrappers = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"typescript": {"Promise", "Readonly", "Partial", "Required", "NonNullable", "Awaited"},
+		"python":     {"Optional", "Annotated", "Awaitable", "Coroutine", "Final", "ClassVar"},
+		"csharp":     {"Task", "ValueTask", "Nullable"},
+		"rust": {"Box", "Arc", "Rc", "Option", "Result", "Mutex", "RwLock", "RefCell", "Cell", "Pin", "MutexGuard", "RwLockReadGuard",
+			"RwLockWriteGuard", "Ref", "RefMut", "Cow"},
+	}
+}}
 
 // lists hold many of the type in their brackets.
 var lists = []string{
@@ -46,7 +49,7 @@ func named(lang, text string) string {
 		}
 	}
 	head, args := arguments(lang, text)
-	if slices.Contains(wrappers[lang], lastOf(head)) && len(args) > 0 {
+	if slices.Contains(wrappers.Get()[lang], lastOf(head)) && len(args) > 0 {
 		if strings.HasPrefix(args[0], "'") && lang == "rust" { // a lifetime
 			args = args[1:]
 		}
@@ -147,7 +150,7 @@ func element(lang, text string, keyed bool) string {
 	}
 	head, args := arguments(lang, text)
 	switch {
-	case len(args) > 0 && slices.Contains(wrappers[lang], lastOf(head)):
+	case len(args) > 0 && slices.Contains(wrappers.Get()[lang], lastOf(head)):
 		return element(lang, args[0], keyed)
 	case len(args) > 0 && slices.Contains(lists, lastOf(head)) && !slices.Contains(args, "..."):
 		return args[0]

@@ -22,28 +22,30 @@ import (
 type answered struct{ method, by string }
 
 // genericViews are the methods that classes of frameworks answer.
-var genericViews = map[string][]answered{
-	"CreateAPIView":                {{"POST", "create"}},
-	"ListAPIView":                  {{"GET", "list"}},
-	"RetrieveAPIView":              {{"GET", "retrieve"}},
-	"DestroyAPIView":               {{"DELETE", "destroy"}},
-	"UpdateAPIView":                {{"PUT", "update"}, {"PATCH", "partial_update"}},
-	"ListCreateAPIView":            {{"GET", "list"}, {"POST", "create"}},
-	"RetrieveUpdateAPIView":        {{"GET", "retrieve"}, {"PUT", "update"}, {"PATCH", "partial_update"}},
-	"RetrieveDestroyAPIView":       {{"GET", "retrieve"}, {"DELETE", "destroy"}},
-	"RetrieveUpdateDestroyAPIView": {{"GET", "retrieve"}, {"PUT", "update"}, {"PATCH", "partial_update"}, {"DELETE", "destroy"}},
-	"TemplateView":                 {{"GET", "get"}},
-	"ListView":                     {{"GET", "get"}},
-	"DetailView":                   {{"GET", "get"}},
-	"FormView":                     {{"GET", "get"}, {"POST", "post"}},
-	"CreateView":                   {{"GET", "get"}, {"POST", "post"}},
-	"UpdateView":                   {{"GET", "get"}, {"POST", "post"}},
-	"DeleteView":                   {{"GET", "get"}, {"POST", "post"}},
-	"ObtainAuthToken":              {{"POST", "post"}},
-	"TokenObtainPairView":          {{"POST", "post"}},
-	"TokenRefreshView":             {{"POST", "post"}},
-	"TokenVerifyView":              {{"POST", "post"}},
-}
+var genericViews = lazy.Table[map[string][]answered]{Make: func() map[string][]answered {
+	return map[string][]answered{
+		"CreateAPIView":                {{"POST", "create"}},
+		"ListAPIView":                  {{"GET", "list"}},
+		"RetrieveAPIView":              {{"GET", "retrieve"}},
+		"DestroyAPIView":               {{"DELETE", "destroy"}},
+		"UpdateAPIView":                {{"PUT", "update"}, {"PATCH", "partial_update"}},
+		"ListCreateAPIView":            {{"GET", "list"}, {"POST", "create"}},
+		"RetrieveUpdateAPIView":        {{"GET", "retrieve"}, {"PUT", "update"}, {"PATCH", "partial_update"}},
+		"RetrieveDestroyAPIView":       {{"GET", "retrieve"}, {"DELETE", "destroy"}},
+		"RetrieveUpdateDestroyAPIView": {{"GET", "retrieve"}, {"PUT", "update"}, {"PATCH", "partial_update"}, {"DELETE", "destroy"}},
+		"TemplateView":                 {{"GET", "get"}},
+		"ListView":                     {{"GET", "get"}},
+		"DetailView":                   {{"GET", "get"}},
+		"FormView":                     {{"GET", "get"}, {"POST", "post"}},
+		"CreateView":                   {{"GET", "get"}, {"POST", "post"}},
+		"UpdateView":                   {{"GET", "get"}, {"POST", "post"}},
+		"DeleteView":                   {{"GET", "get"}, {"POST", "post"}},
+		"ObtainAuthToken":              {{"POST", "post"}},
+		"TokenObtainPairView":          {{"POST", "post"}},
+		"TokenRefreshView":             {{"POST", "post"}},
+		"TokenVerifyView":              {{"POST", "post"}},
+	}
+}}
 
 const maxLineage = 5 // classes from one to what a framework gives it
 
@@ -91,7 +93,7 @@ func (r *Repo) viewAnswers(v *extract.Version, c *contract.Contract) (out []answ
 	only := ""
 	places := world{r}.Find(v.Outline, class)
 	if len(places) == 0 {
-		out = genericViews[owner(class)]
+		out = genericViews.Get()[owner(class)]
 	} else {
 		out = r.lineage(places[0], &only, 0)
 	}
@@ -115,7 +117,7 @@ func (r *Repo) lineage(p bodies.Place, only *string, depth int) (out []answered)
 		}
 	}
 	d := &p.File.Defs[p.Def]
-	if m := viewOnly().FindStringSubmatch(string(p.File.Source[d.Span.Start:d.Span.End])); m != nil && *only == "" {
+	if m := viewOnly.Get().FindStringSubmatch(string(p.File.Source[d.Span.Start:d.Span.End])); m != nil && *only == "" {
 		*only = strings.ToUpper(m[1])
 	}
 	for i := range p.File.Defs {
@@ -127,7 +129,7 @@ func (r *Repo) lineage(p bodies.Place, only *string, depth int) (out []answered)
 		}
 	}
 	for _, b := range d.Bases {
-		if known, ok := genericViews[owner(b)]; ok {
+		if known, ok := genericViews.Get()[owner(b)]; ok {
 			for _, a := range known {
 				add(a)
 			}
@@ -160,7 +162,7 @@ func (r *Repo) markedMethods(places []bodies.Place) []string {
 	if m == nil {
 		return nil
 	}
-	out := httpWord().FindAllString(string(m[1])+strings.ToUpper(string(m[2])), -1)
+	out := httpWord.Get().FindAllString(string(m[1])+strings.ToUpper(string(m[2])), -1)
 	if len(out) == 0 {
 		return []string{"GET"}
 	}

@@ -56,7 +56,7 @@ func (r *Repo) migrated(table string) bool {
 		for _, end := range migrationEndings {
 			looked := 0
 			for _, f := range r.files.Ending(end) {
-				if rules.TestPath(f) || end != ".sql" && !migrationFile().MatchString(f) {
+				if rules.TestPath(f) || end != ".sql" && !migrationFile.Get().MatchString(f) {
 					continue
 				}
 				if looked++; looked > maxLookedAt {
@@ -74,13 +74,13 @@ func made(text []byte, file string, out map[string]bool) {
 	if !slices.ContainsFunc(makingWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
 		return
 	}
-	for _, m := range makesTable().FindAllSubmatch(text, -1) {
+	for _, m := range makesTable.Get().FindAllSubmatch(text, -1) {
 		name := string(m[1]) + string(m[2])
 		name = strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[]")
 		out[strings.ToLower(name)], out[outline.Snake(name)] = true, true
 	}
 	app := path.Base(path.Dir(path.Dir(file)))
-	for _, m := range makesModel().FindAllSubmatch(text, -1) {
+	for _, m := range makesModel.Get().FindAllSubmatch(text, -1) {
 		out[app+"_"+strings.ToLower(string(m[1]))] = true
 	}
 }

@@ -43,7 +43,7 @@ func (r *Repo) laravelPrefix(file string, depth int) string {
 		}
 	}
 	if base == "api.php" && len(r.files.Read(provider)) == 0 { // newer ones do it by themselves
-		if m := apiPrefix().FindSubmatch(r.files.Read(boot)); m != nil {
+		if m := apiPrefix.Get().FindSubmatch(r.files.Read(boot)); m != nil {
 			return string(m[1])
 		}
 		return "api"
@@ -63,7 +63,7 @@ func (r *Repo) attributesPrefix(file string) string {
 	if !ok {
 		return ""
 	}
-	for _, m := range attributedFolder().FindAllSubmatch(r.files.Read(path.Join(root, "config/route-attributes.php")), -1) {
+	for _, m := range attributedFolder.Get().FindAllSubmatch(r.files.Read(path.Join(root, "config/route-attributes.php")), -1) {
 		if strings.HasPrefix(below, strings.Trim(string(m[1]), "/")+"/") {
 			return string(m[2])
 		}
@@ -89,7 +89,7 @@ func groupedFile(text []byte, file string) (string, bool) {
 			continue
 		}
 		prefix := ""
-		for _, m := range phpPrefix().FindAllSubmatch(statement[from:at], -1) {
+		for _, m := range phpPrefix.Get().FindAllSubmatch(statement[from:at], -1) {
 			prefix = contract.JoinRoute(prefix, string(m[1]))
 		}
 		return prefix, true
@@ -111,15 +111,15 @@ func (r *Repo) grapePrefix(file string) string {
 	prefix, version, mounted := "", "", ""
 	for depth := 0; depth < maxMountDepth && file != ""; depth++ {
 		text := r.files.Text(file)
-		if m := grapePrefix().FindSubmatch(text); m != nil && prefix == "" {
+		if m := grapePrefix.Get().FindSubmatch(text); m != nil && prefix == "" {
 			prefix = string(m[1])
 		}
-		if m := grapeVersion().FindSubmatch(text); m != nil && version == "" {
+		if m := grapeVersion.Get().FindSubmatch(text); m != nil && version == "" {
 			if how := string(m[2]); !strings.Contains(how, "using:") || strings.Contains(how, ":path") {
 				version = string(m[1])
 			}
 		}
-		class := grapeClass().FindSubmatch(text)
+		class := grapeClass.Get().FindSubmatch(text)
 		if class == nil {
 			break
 		}
@@ -150,8 +150,8 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 
 // hanamiPrefix is where the program mounts one of the applications of Hanami.
 func (r *Repo) hanamiPrefix(file string) string {
-	if app := hanamiApp().FindStringSubmatch(file); app != nil {
-		if class := hanamiClass().FindSubmatch(r.files.Text(app[1] + "application.rb")); class != nil {
+	if app := hanamiApp.Get().FindStringSubmatch(file); app != nil {
+		if class := hanamiClass.Get().FindSubmatch(r.files.Text(app[1] + "application.rb")); class != nil {
 			_, at := r.mountedClass(file, string(class[1])+"::Application")
 			return at
 		}

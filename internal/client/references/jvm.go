@@ -84,12 +84,14 @@ func (r *Repo) routerNamed(o *outline.File, name string) []string {
 }
 
 // settingKeys are what frameworks call the setting of a prefix.
-var settingKeys = map[string][]string{
-	"spring":    {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
-	"jaxrs":     {"quarkus.http.root-path", "quarkus.resteasy.path", "quarkus.rest.path", "quarkus.resteasy-reactive.path"},
-	"micronaut": {"micronaut.server.context-path"},
-	"ktor":      {"ktor.deployment.rootPath"},
-}
+var settingKeys = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"spring":    {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
+		"jaxrs":     {"quarkus.http.root-path", "quarkus.resteasy.path", "quarkus.rest.path", "quarkus.resteasy-reactive.path"},
+		"micronaut": {"micronaut.server.context-path"},
+		"ktor":      {"ktor.deployment.rootPath"},
+	}
+}}
 
 // settingsOf are the files of settings that a file's module has; if it has none,
 // those of the other modules, which may start the program.
@@ -138,7 +140,7 @@ func (r *Repo) settingOf(file, key string) []string {
 // plainSetting is a setting without what the environment may say instead:
 // ${NAME:default}.
 func plainSetting(v string) string {
-	if m := ofEnvironment().FindStringSubmatch(v); m != nil {
+	if m := ofEnvironment.Get().FindStringSubmatch(v); m != nil {
 		v = m[1]
 	}
 	if strings.Contains(v, "${") {
@@ -152,7 +154,7 @@ var ofEnvironment = lazy.Regexp(`^\$\{[\w.-]+:([^}]*)\}$`)
 // settingPrefix asks the settings of a program on the JVM.
 func (r *Repo) settingPrefix(file, framework string) string {
 	out := ""
-	for _, key := range settingKeys[framework] {
+	for _, key := range settingKeys.Get()[framework] {
 		if v := r.settingOf(file, key); v != nil {
 			out = contract.JoinRoute(out, v[0])
 		}
@@ -194,17 +196,17 @@ func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
 			if !x.Covers(f) {
 				continue
 			}
-			found := x.Match().FindSubmatch(r.files.Text(f))
+			found := x.Match.Get().FindSubmatch(r.files.Text(f))
 			if found == nil {
 				continue
 			}
-			if at := x.Match().SubexpIndex("setting"); at > 0 && len(found[at]) > 0 {
+			if at := x.Match.Get().SubexpIndex("setting"); at > 0 && len(found[at]) > 0 {
 				if v := r.settingOf(f, string(found[at])); v != nil {
 					return v[0]
 				}
 				continue
 			}
-			return strings.TrimSuffix(string(found[x.Match().SubexpIndex("path")]), "*")
+			return strings.TrimSuffix(string(found[x.Match.Get().SubexpIndex("path")]), "*")
 		}
 	}
 	return ""
@@ -228,13 +230,13 @@ func (r *Repo) playPrefix(file string, depth int) string {
 	above := ""
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	if path.Base(file) == "routes" || depth == maxMountDepth {
-		if m := playContext().FindSubmatch(r.files.Read(path.Join(path.Dir(file), "application.conf"))); m != nil {
+		if m := playContext.Get().FindSubmatch(r.files.Read(path.Join(path.Dir(file), "application.conf"))); m != nil {
 			above = string(m[1])
 		}
 		return above
 	}
 	for _, f := range append(r.files.Named("routes"), r.files.Ending(".routes")...) {
-		for _, m := range playMount().FindAllSubmatch(r.files.Text(f), -1) {
+		for _, m := range playMount.Get().FindAllSubmatch(r.files.Text(f), -1) {
 			name := string(m[2])
 			mine := strings.HasSuffix(file, ".routes") && name == stem+".Routes" ||
 				!strings.HasSuffix(file, ".routes") && declares(r.files.Text(file), owner(name), true)
@@ -257,7 +259,7 @@ func setting(text []byte, key string) string {
 	}
 	var open []level
 	for line := range strings.Lines(string(text)) {
-		m := settingLine().FindStringSubmatch(line)
+		m := settingLine.Get().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

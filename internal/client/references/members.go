@@ -17,7 +17,7 @@ var memberName = lazy.Regexp(`\.\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*[:=]`)
 // that they are more than the fields, never fewer. Destructuring may name any,
 // so a file that does it has nil.
 func members(o *outline.File) []coord.ContractField {
-	if destructured().Match(o.Source) {
+	if destructured.Get().Match(o.Source) {
 		return nil
 	}
 	seen := map[string]bool{}
@@ -27,7 +27,7 @@ func members(o *outline.File) []coord.ContractField {
 		head = max(head, im.Line+1)
 	}
 	line, at := 1, 0
-	for _, m := range memberName().FindAllSubmatchIndex(o.Source, -1) {
+	for _, m := range memberName.Get().FindAllSubmatchIndex(o.Source, -1) {
 		line += bytes.Count(o.Source[at:m[0]], []byte("\n"))
 		at = m[0]
 		if line <= int(head) {

@@ -219,7 +219,9 @@ func (r *Repo) settingNamed(o *outline.File, name string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	assigned := regexp.MustCompile(`(?m)^\s*(?:(?:export\s+)?(?:const|let|var)\s+|self\.|this\.)?` + regexp.QuoteMeta(last) +
 		`\s*(?::\s*[\w.\[\]]+\s*)?[:=]\s*["'` + "`" + `]([^"'` + "`" + `\n]*)["'` + "`" + `]`)
-	settings := func(f string) bool { return settingFiles().MatchString(strings.TrimSuffix(path.Base(f), path.Ext(f))) }
+	settings := func(f string) bool {
+		return settingFiles.Get().MatchString(strings.TrimSuffix(path.Base(f), path.Ext(f)))
+	}
 	for f := range r.saying(path.Ext(o.Path), settings) {
 		if m := assigned.FindSubmatch(r.files.Text(f)); m != nil {
 			return string(m[1])

@@ -40,9 +40,9 @@ func (r *Repo) csharpNamespaces() map[string]*protoNamespace {
 	for _, f := range files[:min(len(files), maxProtoFiles)] {
 		text := r.files.Read(f)
 		name := ""
-		if m := csharpNamespace().FindSubmatch(text); m != nil {
+		if m := csharpNamespace.Get().FindSubmatch(text); m != nil {
 			name = string(m[1])
-		} else if m := protoPackageLine().FindSubmatch(text); m != nil {
+		} else if m := protoPackageLine.Get().FindSubmatch(text); m != nil {
 			name = pascalPackage(string(m[1]))
 		}
 		if name == "" {
@@ -121,7 +121,7 @@ func (r *Repo) protoUsesCSharp(v *extract.Version) {
 			}
 		}
 		told := map[string]bool{}
-		for _, m := range csharpWords().FindAllStringIndex(text, -1) {
+		for _, m := range csharpWords.Get().FindAllStringIndex(text, -1) {
 			word := text[m[0]:m[1]]
 			if whole, ok := ns.messages[word]; ok && !told[word] {
 				told[word] = true

@@ -108,7 +108,7 @@ var protoServices = lazy.Regexp(`^(?:New)?(\w+?)(?:ServiceClientImpl|PromiseClie
 
 // protoService returns the service that a generated name is a client of.
 func protoService(name string) string {
-	m := protoServices().FindStringSubmatch(name)
+	m := protoServices.Get().FindStringSubmatch(name)
 	if m == nil {
 		return ""
 	}
@@ -147,7 +147,7 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 	var out []methodCall
 	add := func(from, to int) {
 		name := string(o.Source[from:to])
-		if !notMethods[name] && protoService(name) == "" {
+		if !notMethods.Has(name) && protoService(name) == "" {
 			out = append(out, methodCall{strings.ToUpper(name[:1]) + camel(name[1:]), 1 + bytes.Count(o.Source[:from], []byte("\n"))})
 		}
 	}
@@ -169,7 +169,7 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 			holders[name] = append(holders[name], reachOf(o, m[0]))
 		}
 	}
-	for _, m := range clientCall().FindAllSubmatchIndex(o.Source, -1) {
+	for _, m := range clientCall.Get().FindAllSubmatchIndex(o.Source, -1) {
 		at := uint32(m[2])
 		if slices.ContainsFunc(holders[string(o.Source[m[2]:m[3]])], func(s outline.Span) bool { return s.Holds(at) }) {
 			add(m[4], m[5])
@@ -213,7 +213,7 @@ func chainedCall(source []byte, at int) (from, to int) {
 			depth++
 		case ')':
 			if depth--; depth == 0 {
-				if m := method().FindSubmatchIndex(source[i:]); m != nil {
+				if m := method.Get().FindSubmatchIndex(source[i:]); m != nil {
 					return i + m[2], i + m[3]
 				}
 				return -1, -1
@@ -226,16 +226,7 @@ func chainedCall(source []byte, at int) (from, to int) {
 var clientCall = lazy.Regexp(`([A-Za-z_$][\w$]*)\s*\.\s*([A-Za-z]\w*)\s*\(`)
 
 // notMethods are what every client has.
-var notMethods = map[string]bool{
-	"close":             true,
-	"Close":             true,
-	"withDeadlineAfter": true,
-	"withInterceptors":  true,
-	"newBlockingStub":   true,
-	"newStub":           true,
-	"newFutureStub":     true,
-	"newBuilder":        true,
-}
+var notMethods = lazy.Words("close Close withDeadlineAfter withInterceptors newBlockingStub newStub newFutureStub newBuilder")
 
 // camel makes list_users listUsers; generators write a method's name as their
 // language likes.
@@ -300,8 +291,8 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 }
 
 func (r *Repo) protoImportECMA(o *outline.File, im outline.Imported) (protoModule, bool) {
-	byName := ecmaProto().MatchString(im.Module)
-	if !byName && !protoFolder().MatchString(im.Module) {
+	byName := ecmaProto.Get().MatchString(im.Module)
+	if !byName && !protoFolder.Get().MatchString(im.Module) {
 		return protoModule{}, false
 	}
 	file, _ := r.files.File(o, locate.Use{Module: im.Module})
@@ -331,13 +322,13 @@ func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule,
 				continue
 			}
 			generated = true
-			if m := protoWritten().FindSubmatch(r.files.Read(path.Join(dir, f))); m != nil {
+			if m := protoWritten.Get().FindSubmatch(r.files.Read(path.Join(dir, f))); m != nil {
 				return protoModule{pkg: string(bytes.Join(m[1:], nil))}, true
 			}
 		}
 		return protoModule{pkg: protoPath(rest)}, generated
 	}
-	if !strings.Contains(im.Module, ".") || !goProto().MatchString(im.Module) && !strings.HasSuffix(im.Local, "pb") {
+	if !strings.Contains(im.Module, ".") || !goProto.Get().MatchString(im.Module) && !strings.HasSuffix(im.Local, "pb") {
 		return protoModule{}, false
 	}
 	if pkg, ok := r.protoOption("go_package", im.Module); ok { // a .proto file says what it is generated into
@@ -366,11 +357,11 @@ func (r *Repo) protoOption(option, module string) (string, bool) {
 		files := r.files.Ending(".proto")
 		for _, f := range files[:min(len(files), maxProtoFiles)] {
 			text := r.files.Read(f)
-			pkg := protoPackageLine().FindSubmatch(text)
+			pkg := protoPackageLine.Get().FindSubmatch(text)
 			if pkg == nil {
 				continue
 			}
-			for _, m := range packageOption().FindAllSubmatch(text, -1) {
+			for _, m := range packageOption.Get().FindAllSubmatch(text, -1) {
 				r.modules.protoOptions[string(m[1])+" "+string(m[2])] = string(pkg[1])
 			}
 		}
@@ -385,7 +376,7 @@ func (r *Repo) protoOfStem(stem string) (pkg string) {
 		if path.Base(f) != stem+".proto" {
 			continue
 		}
-		m := protoPackageLine().FindSubmatch(r.files.Read(f))
+		m := protoPackageLine.Get().FindSubmatch(r.files.Read(f))
 		if m == nil || pkg != "" && pkg != string(m[1]) {
 			return ""
 		}
@@ -424,7 +415,7 @@ var protoWritten = lazy.Regexp(`\(package ([\w.]+)|protobufPackage = ` +
 // folder is called.
 func (r *Repo) protoPackage(file, dir string) string {
 	if file != "" {
-		if m := protoWritten().FindSubmatch(r.files.Read(file)); m != nil {
+		if m := protoWritten.Get().FindSubmatch(r.files.Read(file)); m != nil {
 			return string(bytes.Join(m[1:], nil))
 		}
 	}

@@ -26,7 +26,7 @@ func (r *Repo) provided(o *outline.File) map[string]string {
 	}
 	out := map[string]string{}
 	if bytes.Contains(o.Source, []byte("@service")) {
-		for _, m := range emberService().FindAllSubmatch(o.Source, -1) {
+		for _, m := range emberService.Get().FindAllSubmatch(o.Source, -1) {
 			name := strings.ReplaceAll(outline.Snake(string(m[2])), "_", "-")
 			if len(m[1]) > 0 {
 				name = string(m[1])

@@ -176,7 +176,7 @@ func (h *holders) holds(name, typ string) bool {
 			`|[\s(,.$_@])` + regexp.QuoteMeta(name) + `\b\s*(?:[:=]+\s*([^\n;,)]{0,80})|\*?((?:\w+\.)?[A-Z]\w*))?`)
 		for _, m := range near.FindAllSubmatch(h.o.Source, 50) {
 			for _, part := range m[1:] {
-				for _, w := range typeWord().FindAll(part, 4) {
+				for _, w := range typeWord.Get().FindAll(part, 4) {
 					found = append(found, string(w))
 				}
 			}

@@ -65,7 +65,7 @@ func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
 	if o.Lang != "javascript" && o.Lang != "typescript" {
 		return ""
 	}
-	if m := madeOf().FindStringSubmatch(v.Text); m != nil { // new Users().router, users.routes(), users(db)
+	if m := madeOf.Get().FindStringSubmatch(v.Text); m != nil { // new Users().router, users.routes(), users(db)
 		return r.nameFile(o, m[1], 0)
 	}
 	return ""
@@ -160,7 +160,7 @@ func (r *Repo) loads(o *outline.File, m extract.Mount, file string) (string, boo
 	if dir := path.Dir(o.Path); dir != "." && !strings.HasPrefix(file, dir+"/") {
 		return "", false
 	}
-	if !folderRead().Match(o.Source) || !loaded(o, m.Router) || len(r.valueFiles(o, m.Router)) > 0 {
+	if !folderRead.Get().Match(o.Source) || !loaded(o, m.Router) || len(r.valueFiles(o, m.Router)) > 0 {
 		return "", false
 	}
 	stem, _, _ := strings.Cut(path.Base(file), ".")
@@ -212,9 +212,9 @@ func (r *Repo) folderPrefix(file string) string {
 			if !slices.Contains(mountNames, stem) || !bytes.Contains(text, []byte("utoload")) && !bytes.Contains(text, []byte("utoLoad")) {
 				continue
 			}
-			for _, m := range autoload().FindAllSubmatch(text, -1) {
+			for _, m := range autoload.Get().FindAllSubmatch(text, -1) {
 				folder := dir
-				for _, f := range aFolder().FindAllSubmatch(m[1], -1) {
+				for _, f := range aFolder.Get().FindAllSubmatch(m[1], -1) {
 					folder = path.Join(folder, string(f[1]))
 				}
 				below, ok := strings.CutPrefix(path.Dir(file)+"/", folder+"/")
@@ -222,10 +222,10 @@ func (r *Repo) folderPrefix(file string) string {
 					continue
 				}
 				prefix := ""
-				if found := prefixed().FindSubmatch(m[2]); found != nil {
+				if found := prefixed.Get().FindSubmatch(m[2]); found != nil {
 					prefix = string(found[1])
 				}
-				if plainFolders().Match(m[2]) {
+				if plainFolders.Get().Match(m[2]) {
 					below = ""
 				}
 				for elem := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
@@ -252,7 +252,7 @@ var (
 // one after the other, for a class that has a router and that no file mounts.
 func (r *Repo) loopMount(file string) (string, bool) {
 	text := r.files.Text(file)
-	if !bytes.Contains(text, []byte("this.")) || !bytes.Contains(text, []byte("outer")) || !routerClass().Match(text) {
+	if !bytes.Contains(text, []byte("this.")) || !bytes.Contains(text, []byte("outer")) || !routerClass.Get().Match(text) {
 		return "", false
 	}
 	top, _, _ := strings.Cut(file, "/")
@@ -270,7 +270,7 @@ func (r *Repo) loopMount(file string) (string, bool) {
 			continue
 		}
 		for _, m := range w.Mounts {
-			member := loopMember().FindStringSubmatch(m.Router.Text)
+			member := loopMember.Get().FindStringSubmatch(m.Router.Text)
 			if member == nil || member[1] == "this" {
 				continue
 			}

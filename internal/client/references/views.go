@@ -33,7 +33,7 @@ func (r *Repo) view(h bodies.Handler) *bodies.Shape {
 	d := &h.File.Defs[h.Def]
 	name := d.Name[strings.LastIndexByte(d.Name, '.')+1:]
 	for line := range strings.Lines(string(h.File.Source[h.From:h.To])) {
-		if m := rendered().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		if m := rendered.Get().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			name = m[1] + m[2] + m[3] + m[4]
 			break
 		}
@@ -87,7 +87,7 @@ func (v *views) block(lines []string, depth int) (*bodies.Shape, int) {
 			nested--
 			continue
 		}
-		m := viewLine().FindStringSubmatch(line)
+		m := viewLine.Get().FindStringSubmatch(line)
 		opens := strings.HasSuffix(line, " do") || strings.Contains(line, " do |")
 		if m == nil {
 			if opens || strings.HasPrefix(line, "if ") || strings.HasPrefix(line, "unless ") {
@@ -109,16 +109,16 @@ func (v *views) block(lines []string, depth int) (*bodies.Shape, int) {
 // line adds what one line of a view writes.
 func (v *views) line(out *bodies.Shape, word, rest string, inner *bodies.Shape, opens bool, depth int) {
 	var included *bodies.Shape
-	if p := partial().FindStringSubmatch(rest); p != nil {
+	if p := partial.Get().FindStringSubmatch(rest); p != nil {
 		included = v.read(v.file(p[1]+p[2], "_"), depth+1)
 	} else if i := strings.Index(rest, "partial:"); i >= 0 {
-		if p := partial().FindStringSubmatch(rest[i:]); p != nil {
+		if p := partial.Get().FindStringSubmatch(rest[i:]); p != nil {
 			included = v.read(v.file(p[1], "_"), depth+1)
 		}
 	}
 	switch word {
 	case "(", "extract!":
-		for _, m := range symbolName().FindAllStringSubmatch(rest, -1) {
+		for _, m := range symbolName.Get().FindAllStringSubmatch(rest, -1) {
 			out.Fields = append(out.Fields, bodies.Field{Name: v.key(m[1])})
 		}
 	case "partial!", "merge!":

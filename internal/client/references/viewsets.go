@@ -17,17 +17,19 @@ import (
 // that are marked as actions.
 
 // viewBases are the actions that a class has by what it extends.
-var viewBases = map[string][]string{
-	"ModelViewSet":         {"list", "create", "retrieve", "update", "partial_update", "destroy"},
-	"ReadOnlyModelViewSet": {"list", "retrieve"},
-	"ListModelMixin":       {"list"},
-	"CreateModelMixin":     {"create"},
-	"RetrieveModelMixin":   {"retrieve"},
-	"UpdateModelMixin":     {"update", "partial_update"},
-	"DestroyModelMixin":    {"destroy"},
-	"GenericViewSet":       nil,
-	"ViewSet":              nil,
-}
+var viewBases = lazy.Table[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{
+		"ModelViewSet":         {"list", "create", "retrieve", "update", "partial_update", "destroy"},
+		"ReadOnlyModelViewSet": {"list", "retrieve"},
+		"ListModelMixin":       {"list"},
+		"CreateModelMixin":     {"create"},
+		"RetrieveModelMixin":   {"retrieve"},
+		"UpdateModelMixin":     {"update", "partial_update"},
+		"DestroyModelMixin":    {"destroy"},
+		"GenericViewSet":       nil,
+		"ViewSet":              nil,
+	}
+}}
 
 var (
 	viewAction  = lazy.Regexp(`@(?:\w+\.)?action\(([^)]*)\)[\s\S]{0,800}?\bdef\s+(\w+)`)
@@ -76,7 +78,7 @@ func registered(c contract.Contract) (class, action string, ok bool) {
 		return "", "", false
 	}
 	at := strings.LastIndexByte(c.Answer.Names[0], '.')
-	if at < 0 || !slices.Contains(viewBases["ModelViewSet"], c.Answer.Names[0][at+1:]) {
+	if at < 0 || !slices.Contains(viewBases.Get()["ModelViewSet"], c.Answer.Names[0][at+1:]) {
 		return "", "", false
 	}
 	return c.Answer.Names[0][:at], c.Answer.Names[0][at+1:], true
@@ -100,7 +102,7 @@ func (r *Repo) viewSetAt(p bodies.Place, depth int) viewSet {
 	for _, b := range d.Bases {
 		b, _, _ = strings.Cut(b, "[")
 		last := b[strings.LastIndexByte(b, '.')+1:]
-		names, known := viewBases[last]
+		names, known := viewBases.Get()[last]
 		s.names = append(s.names, names...)
 		if known {
 			continue
@@ -118,7 +120,7 @@ func (r *Repo) viewSetAt(p bodies.Place, depth int) viewSet {
 			s.names = append(s.names, m.Name[strings.LastIndexByte(m.Name, '.')+1:])
 		}
 	}
-	if m := viewOnly().FindStringSubmatch(s.text); m != nil {
+	if m := viewOnly.Get().FindStringSubmatch(s.text); m != nil {
 		s.only = strings.ToUpper(m[1])
 	}
 	return s
@@ -130,17 +132,17 @@ func (s *viewSet) takes(method string) bool { return s.only == "" || strings.Con
 
 // actions are the routes of the methods that are marked as such.
 func (s *viewSet) actions(c contract.Contract, class, base string) (out []contract.Contract) {
-	for _, m := range viewAction().FindAllStringSubmatch(s.text+s.above, -1) {
+	for _, m := range viewAction.Get().FindAllStringSubmatch(s.text+s.above, -1) {
 		args, name := m[1], m[2]
 		route := name
-		if p := viewPath().FindStringSubmatch(args); p != nil {
-			route = viewParam().ReplaceAllString(p[1], "{}")
+		if p := viewPath.Get().FindStringSubmatch(args); p != nil {
+			route = viewParam.Get().ReplaceAllString(p[1], "{}")
 		}
-		if viewDetail().MatchString(args) {
+		if viewDetail.Get().MatchString(args) {
 			route = "{}/" + route
 		}
 		methods := []string{"GET"}
-		if p := viewMethods().FindStringSubmatch(args); p != nil {
+		if p := viewMethods.Get().FindStringSubmatch(args); p != nil {
 			methods = strings.FieldsFunc(strings.ToUpper(p[1]), func(c rune) bool { return !outline.IsNameByte(byte(c)) })
 		}
 		for _, method := range methods {

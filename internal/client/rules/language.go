@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Language is how a file is called in facts and which grammar reads it.
@@ -87,20 +89,20 @@ func (t *pathTable) has(file string) bool {
 }
 
 var (
-	generatedTable = sync.OnceValue(func() pathTable { return readPaths("generated.txt") })
-	testTable      = sync.OnceValue(func() pathTable { return readPaths("tests.txt") })
-	externalHosts  = sync.OnceValue(func() []string { return words("external.txt") })
+	generatedTable = lazy.Table[pathTable]{Make: func() pathTable { return readPaths("generated.txt") }}
+	testTable      = lazy.Table[pathTable]{Make: func() pathTable { return readPaths("tests.txt") }}
+	externalHosts  = lazy.Table[[]string]{Make: func() []string { return words("external.txt") }}
 )
 
 // GeneratedPath tells by its name whether a tool wrote a file.
 func GeneratedPath(file string) bool {
-	t := generatedTable()
+	t := generatedTable.Get()
 	return t.has(file)
 }
 
 // TestPath tells by its name whether a file is a test.
 func TestPath(file string) bool {
-	t := testTable()
+	t := testTable.Get()
 	return t.has(file)
 }
 
@@ -112,7 +114,7 @@ func IsExternal(url string) bool {
 	}
 	host, _, _ := strings.Cut(rest, "/")
 	host, _, _ = strings.Cut(strings.ToLower(host), ":")
-	return slices.ContainsFunc(externalHosts(), func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
+	return slices.ContainsFunc(externalHosts.Get(), func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
 }
 
 var generatedMarks = [][]byte{

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,18 +24,14 @@ type Rule struct {
 	Exports   []string
 	Sets      []string   // what is assigned to
 	Fields    [][]string // an object has one of each
-	Match     Expr       // of the text: a method and a path
-	Then      Expr       // after it: a method
-	Under     Expr       // before it: a prefix
-	File      Expr
+	Match     *lazy.Expr //  of the text: a method and a path
+	Then      *lazy.Expr // after it: a method
+	Under     *lazy.Expr // before it: a prefix
+	File      *lazy.Expr
 	within    string // what all paths have that File matches; of svc's own rules
 	Needs     []string
 	Options   Options
 }
-
-// An Expr is an expression that is compiled when a file is first held against
-// it: few files have what the others need. Nil stands for none.
-type Expr func() *regexp.Regexp
 
 // A Matcher holds the rules of a language, by what sets them off.
 type Matcher struct {
@@ -164,7 +159,7 @@ func parseRule(framework string, needs []string, l Line) *Rule {
 		return nil
 	}
 	r.Calls, r.Marks, r.reads, r.Bases, r.Exports = list("call"), list("mark"), list("read"), list("base"), list("export")
-	expr := func(key string) Expr {
+	expr := func(key string) *lazy.Expr {
 		if v := l.Options.Get(key); v != "" {
 			return lazy.Regexp(v)
 		}
@@ -182,7 +177,7 @@ func parseRule(framework string, needs []string, l Line) *Rule {
 // expressions of all rules costs more than to read a small file, and few files
 // lie in the folders that they name.
 func (r *Rule) Covers(file string) bool {
-	return r.File == nil || strings.Contains(file, r.within) && r.File().MatchString(file)
+	return r.File == nil || strings.Contains(file, r.within) && r.File.Get().MatchString(file)
 }
 
 // beginning is the plain text that an expression for paths begins with. It is

@@ -58,7 +58,7 @@ func checkOption(o Option) error {
 		}
 	case slices.Contains(selecting, o.Key):
 		for alt := range strings.SplitSeq(o.Value, "|") {
-			if !selector().MatchString(alt) {
+			if !selector.Get().MatchString(alt) {
 				return fmt.Errorf("nobody knows the selector %q of %s=", alt, o.Key)
 			}
 		}
@@ -69,14 +69,14 @@ func checkOption(o Option) error {
 // sound tells whether a rule's expressions have the groups that are read.
 func sound(r *Rule) error {
 	if r.Match != nil && r.Contract == "event" {
-		if r.Match().SubexpIndex("name") < 0 && r.Match().SubexpIndex("text") < 0 {
+		if r.Match.Get().SubexpIndex("name") < 0 && r.Match.Get().SubexpIndex("text") < 0 {
 			return errors.New("match= has no group called name or text")
 		}
-	} else if r.Match != nil && r.Match().NumSubexp() != 2 && r.Match().SubexpIndex("path") < 0 {
+	} else if r.Match != nil && r.Match.Get().NumSubexp() != 2 && r.Match.Get().SubexpIndex("path") < 0 {
 		return errors.New("match= has no group called path, nor two, a method and a path")
 	}
-	for key, e := range map[string]Expr{"then": r.Then, "under": r.Under} {
-		if e != nil && (e().NumSubexp() != 1 || r.Match == nil && (key == "then" || r.Role != "uses")) {
+	for key, e := range map[string]*lazy.Expr{"then": r.Then, "under": r.Under} {
+		if e != nil && (e.Get().NumSubexp() != 1 || r.Match == nil && (key == "then" || r.Role != "uses")) {
 			return fmt.Errorf("%s= wants one group, beside match= or at the call of a client", key)
 		}
 	}

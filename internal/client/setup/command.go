@@ -60,7 +60,7 @@ func isOurHandler(v any) bool {
 				s += " " + text
 			}
 		}
-		if s != "" && ourCommand().MatchString(s) {
+		if s != "" && ourCommand.Get().MatchString(s) {
 			return true
 		}
 	}
@@ -86,7 +86,7 @@ func isOurServer(v any) bool {
 			}
 		}
 	}
-	return ourServer().MatchString(strings.Join(words, " "))
+	return ourServer.Get().MatchString(strings.Join(words, " "))
 }
 
 var ourServer = lazy.Regexp(`^(.*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)

@@ -344,7 +344,7 @@ func (t *hookTable) difference(entry *hujson.Value, e hookEvent) string {
 func unlike(entry any, want object) string {
 	have, text := shownStrings(entry), string(mustJSON(want))
 	for _, s := range have.texts {
-		if at := startedProgram().FindStringSubmatch(s); at != nil && !strings.Contains(text, strings.Trim(string(mustJSON(at[1])), `"`)) {
+		if at := startedProgram.Get().FindStringSubmatch(s); at != nil && !strings.Contains(text, strings.Trim(string(mustJSON(at[1])), `"`)) {
 			if _, err := os.Stat(at[1]); filepath.IsAbs(at[1]) && err != nil {
 				return "start " + at[1] + ", which is not there"
 			}

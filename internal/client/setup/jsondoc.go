@@ -85,7 +85,7 @@ func parseJSON(text []byte) (*jsonDoc, error) {
 func (d *jsonDoc) parse() error {
 	v, err := hujson.Parse(append(bytes.Clone(d.text), '\n'))
 	if err != nil {
-		if m := errAt().FindStringSubmatch(err.Error()); m != nil {
+		if m := errAt.Get().FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			return atLine(line, "not valid JSON: %s", m[2])
 		}

@@ -308,7 +308,7 @@ var ourFile = lazy.Regexp(`\bsvc(\.exe)?\b\W{1,12}hook\b|"name"\s*:\s*"svc"`)
 
 // own makes the whole file ours.
 func (d *draft) own(content []byte) error {
-	if !d.fresh && !bytes.Equal(d.text, content) && !ourFile().Match(d.text) {
+	if !d.fresh && !bytes.Equal(d.text, content) && !ourFile.Get().Match(d.text) {
 		return errors.New("there is a file of this name that is not ours; rename it")
 	}
 	d.text = content
@@ -341,7 +341,7 @@ func (f *hostFile) removeFrom(d *draft) (err error) {
 	case f.yaml != nil:
 		d.text, d.gone, err = f.yaml.remove(d.text)
 	case f.plugin || f.text != "":
-		d.gone = ourFile().Match(d.text)
+		d.gone = ourFile.Get().Match(d.text)
 	default:
 		doc, err := parseJSON(d.text)
 		if err != nil {

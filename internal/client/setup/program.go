@@ -108,7 +108,7 @@ func inCommand(program, text string) string {
 var plainPath = lazy.Regexp(`^[A-Za-z0-9_./+@%,:=-]+$`)
 
 func inShell(path string) string {
-	if plainPath().MatchString(path) {
+	if plainPath.Get().MatchString(path) {
 		return path
 	}
 	return "'" + path + "'"

@@ -22,7 +22,7 @@ var importsAgents = lazy.Regexp(`(?m)^@(\./)?AGENTS\.md\s*$`)
 // claudeInstructions sends our block to AGENTS.md where CLAUDE.md imports it,
 // so that Claude does not read it twice.
 func claudeInstructions(read reader) string {
-	if importsAgents().Match(read("CLAUDE.md")) {
+	if importsAgents.Get().Match(read("CLAUDE.md")) {
 		return "AGENTS.md"
 	}
 	return ""
@@ -47,7 +47,7 @@ func geminiInstructions(read reader) string {
 	for _, n := range names {
 		name, _ := n.(string)
 		switch {
-		case name == "GEMINI.md" || !safeName().MatchString(name):
+		case name == "GEMINI.md" || !safeName.Get().MatchString(name):
 			return ""
 		case name == "AGENTS.md":
 			return name

@@ -131,7 +131,7 @@ func (f *hostFile) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 	case f.yaml != nil:
 		return part, simple(f.yaml.present(text))
 	case f.plugin || f.text != "":
-		p := simple(ourFile().Match(text), true)
+		p := simple(ourFile.Get().Match(text), true)
 		return p, p
 	}
 	doc, err := parseJSON(text)

@@ -12,7 +12,7 @@ func statusLine() *hostFile {
 		ours: func(v any) bool {
 			m, _ := v.(map[string]any)
 			command, _ := m["command"].(string)
-			return ourPrompt().MatchString(command)
+			return ourPrompt.Get().MatchString(command)
 		},
 	}}
 }

@@ -33,7 +33,7 @@ var yamlErrLine = lazy.Regexp(`line (\d+): (.*)`)
 
 // parseYAML returns the mapping at the top, or nil if the file holds nothing.
 func parseYAML(text []byte) (*yaml.Node, error) {
-	if at := oddBreak().FindIndex(text); at != nil {
+	if at := oddBreak.Get().FindIndex(text); at != nil {
 		return nil, atLine(lineOf(text, at[0]), "a line ends in neither LF nor CRLF; convert the file and run this again")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -47,7 +47,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		err = doc.Decode(&all) // finds keys that are there twice
 	}
 	if err != nil {
-		if m := yamlErrLine().FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlErrLine.Get().FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			return nil, atLine(line, "not valid YAML: %s", m[2])
 		}

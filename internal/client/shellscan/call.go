@@ -3,9 +3,10 @@ package shellscan
 import (
 	"path"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A call is one simple command with its words expanded.
@@ -24,7 +25,7 @@ func (s *scanner) simple(c *syntax.CallExpr, in input) {
 	for _, a := range c.Assigns {
 		if a.Name != nil {
 			s.sets(a.Name.Value)
-			if a.Value != nil && programVariables()[a.Name.Value] {
+			if a.Value != nil && programVariables.Has(a.Name.Value) {
 				s.setsProgram(a.Name.Value, s.word(a.Value))
 			}
 		}
@@ -50,7 +51,7 @@ func (s *scanner) command(c call) {
 	name := path.Base(strings.ReplaceAll(c.name, `\`, "/"))
 	s.startsAgent(name, c.args)
 	s.reading(name, c)
-	if !writers()[name] {
+	if !writers.Get()[name] {
 		s.uses(c.args...)
 	}
 	if rule, ok := s.rules[name]; ok {
@@ -60,11 +61,11 @@ func (s *scanner) command(c call) {
 	if s.interpreter(name, c) {
 		return
 	}
-	if rule, ok := cmdlets()[strings.ToLower(name)]; ok {
+	if rule, ok := cmdlets.Get()[strings.ToLower(name)]; ok {
 		s.cmdlet(rule, c)
 		return
 	}
-	if !readers()[name] {
+	if !readers.Has(name) {
 		s.readOnly = false
 		if strings.Contains(c.name, "/") {
 			s.runsFile(value{s: c.name, ok: true})
@@ -82,13 +83,13 @@ func (s *scanner) runsFile(v value) {
 const maxScripts = 8
 
 // writers name files that they write; the files that others name they may read.
-var writers = sync.OnceValue(func() map[string]bool {
+var writers = lazy.Table[map[string]bool]{Make: func() map[string]bool {
 	out := map[string]bool{}
 	for name := range strings.FieldsSeq("mv cp tee install ln rm touch chmod chown git truncate mkdir rsync") {
 		out[name] = true
 	}
 	return out
-})
+}}
 
 // uses notes which files a command names.
 func (s *scanner) uses(args ...value) {
@@ -226,7 +227,7 @@ func (s *scanner) output(st *syntax.Stmt) input {
 		}
 	}
 	if b, ok := st.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe {
-		if last, ok := b.Y.Cmd.(*syntax.CallExpr); ok && len(last.Args) > 0 && passThrough[last.Args[0].Lit()] {
+		if last, ok := b.Y.Cmd.(*syntax.CallExpr); ok && len(last.Args) > 0 && passThrough.Has(last.Args[0].Lit()) {
 			return s.output(b.X)
 		}
 		return input{}
@@ -267,7 +268,7 @@ func (s *scanner) output(st *syntax.Stmt) input {
 
 // passThrough are filters that print some of the names they read; taking all
 // of them errs on the safe side only for sort and the like.
-var passThrough = map[string]bool{"sort": true, "uniq": true}
+var passThrough = lazy.Words("sort uniq")
 
 func echoed(name string, args []value) input {
 	var texts []string

@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A DetachKind is how a command would take a working copy from svc's sight.
@@ -36,29 +38,29 @@ func (s *scanner) detaches(d Detach) {
 }
 
 // variables are those by which svc finds its server, its login and its files.
-var variables = words(`SVC_SERVER SVC_TOKEN SVC_CONFIG_DIR SVC_LOCAL_DIR SVC_EDGE`)
+var variables = lazy.Words(`SVC_SERVER SVC_TOKEN SVC_CONFIG_DIR SVC_LOCAL_DIR SVC_EDGE`)
 
 // elsewhere are variables by which svc and the hosts find their files and the
 // network: an agent that is started with another one runs other hooks, or none.
-var elsewhere = words(`HOME XDG_CONFIG_HOME XDG_DATA_HOME CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME PATH TMPDIR
+var elsewhere = lazy.Words(`HOME XDG_CONFIG_HOME XDG_DATA_HOME CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME PATH TMPDIR
 	HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy NO_PROXY SVC_WEB_URL
 	SVC_CLIENT_CERT SVC_CLIENT_KEY`)
 
 // agents are programs that run hooks.
-var agents = words(`claude codex gemini droid cursor-agent opencode copilot qwen goose kiro kiro-cli amp crush auggie`)
+var agents = lazy.Words(`claude codex gemini droid cursor-agent opencode copilot qwen goose kiro kiro-cli amp crush auggie`)
 
 // sets notes a variable that is set for a command, or for those that follow.
 func (s *scanner) sets(name string) {
-	if variables()[name] {
+	if variables.Has(name) {
 		s.detaches(Detach{What: name + "=", Kind: Leaves, User: true})
 	}
-	s.moved = s.moved || elsewhere()[name]
+	s.moved = s.moved || elsewhere.Has(name)
 }
 
 // startsAgent notes an agent that is started with other settings than the
 // person's.
 func (s *scanner) startsAgent(name string, args []value) {
-	if !agents()[name] {
+	if !agents.Has(name) {
 		return
 	}
 	changed := s.moved
@@ -212,14 +214,14 @@ func (s *scanner) spawned(text string) {
 		return
 	}
 	var lines []string
-	for _, m := range wordLists()[0].FindAllStringSubmatch(text, 50) {
+	for _, m := range wordLists.get()[0].FindAllStringSubmatch(text, 50) {
 		var list []string
-		for _, v := range matches(quotedTexts()[0], m[1]) {
+		for _, v := range matches(quotedTexts.get()[0], m[1]) {
 			list = append(list, v.s)
 		}
 		lines = append(lines, strings.Join(list, " "))
 	}
-	for _, v := range matches(quotedTexts()[0], text) {
+	for _, v := range matches(quotedTexts.get()[0], text) {
 		if strings.Contains(v.s, " ") {
 			lines = append(lines, v.s)
 		}
@@ -239,4 +241,4 @@ func (s *scanner) spawned(text string) {
 
 var detachWords = lazily(`\b(git|svc|pkill|killall|SVC_[A-Z_]+)\b`)
 
-func mayDetach() *regexp.Regexp { return detachWords()[0] }
+func mayDetach() *regexp.Regexp { return detachWords.get()[0] }

@@ -5,20 +5,20 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/svc-hq/svc/internal/client/patch"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // gitReads are subcommands that leave the working tree alone. Some move
 // references; that is no edit.
-var gitReads = words(`status log diff show blame branch rev-parse rev-list ls-files ls-tree ls-remote grep describe
+var gitReads = lazy.Words(`status log diff show blame branch rev-parse rev-list ls-files ls-tree ls-remote grep describe
 	cat-file remote shortlog reflog tag fetch add commit push notes bisect-log merge-base diff-tree diff-index
 	diff-files for-each-ref show-ref symbolic-ref var version help whatchanged cherry name-rev check-ignore
 	check-attr count-objects fsck gc init hash-object update-index update-ref write-tree`)
 
-var gitRules = sync.OnceValue(func() map[string]rule {
+var gitRules = lazy.Table[map[string]rule]{Make: func() map[string]rule {
 	return map[string]rule{
 		"checkout": gitCheckout, "restore": gitRestore, "switch": gitSwitch, "reset": gitReset, "stash": gitStash,
 		"clean": gitClean, "rm": gitRm, "mv": move, "apply": gitApply, "am": gitApply,
@@ -26,7 +26,7 @@ var gitRules = sync.OnceValue(func() map[string]rule {
 		"checkout-index": gitCheckoutIndex, "read-tree": gitReadTree, "merge-file": gitMergeFile, "rebase": gitRuns("-x --exec"),
 		"bisect": gitBisect, "difftool": gitRuns("-x --extcmd"), "filter-branch": gitFilter,
 	}
-})
+}}
 
 // git handles the options before the subcommand, of which -C moves and -c may
 // name a command.
@@ -74,9 +74,9 @@ func git(s *scanner, c call) {
 	}
 	s.sweep(sub)
 	s.detachGit(sub)
-	r, ok := gitRules()[sub.name]
+	r, ok := gitRules.Get()[sub.name]
 	switch {
-	case !ok && gitReads()[sub.name]:
+	case !ok && gitReads.Has(sub.name):
 		gitOutput(s, sub)
 	case !ok:
 		s.readOnly = false

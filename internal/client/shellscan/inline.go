@@ -130,13 +130,13 @@ func (s *scanner) inPlace(c call) bool {
 }
 
 // scriptWrites returns a scan that looks for calls which write a literal path.
-func scriptWrites(patterns func() []*regexp.Regexp) func(*scanner, string) {
+func scriptWrites(patterns *expressions) func(*scanner, string) {
 	return func(s *scanner, text string) {
 		s.readOnly = false // a script can do anything; only its literals are visible
 		s.spawned(text)
 		text = inlineNames(text)
-		blind := !scriptReads()[0].MatchString(text)
-		for i, re := range patterns() {
+		blind := !scriptReads.get()[0].MatchString(text)
+		for i, re := range patterns.get() {
 			files := matches(re, text)
 			s.writeAll(files, File)
 			for _, f := range files {
@@ -156,7 +156,7 @@ func python(s *scanner, text string) {
 	script := text
 	text = inlineNames(unrolled(text))
 	var files []value
-	for _, re := range pyWrites() {
+	for _, re := range pyWrites.get() {
 		files = append(files, matches(re, text)...)
 	}
 	s.writeAll(files, File)
@@ -176,10 +176,10 @@ var (
 // names that are put together as one: os.path.join, Path of several parts,
 // f-strings with a name in them.
 func unrolled(text string) string {
-	for i, re := range pyJoins() {
+	for i, re := range pyJoins.get() {
 		text = re.ReplaceAllStringFunc(text, func(m string) string {
 			var parts []string
-			for _, n := range pyNames()[0].FindAllStringSubmatch(m, 20) {
+			for _, n := range pyNames.get()[0].FindAllStringSubmatch(m, 20) {
 				parts = append(parts, n[1])
 			}
 			joined := `"` + path.Join(parts...) + `"`
@@ -189,18 +189,18 @@ func unrolled(text string) string {
 			return joined
 		})
 	}
-	for _, m := range assignments()[0].FindAllStringSubmatch(text, 20) {
+	for _, m := range assignments.get()[0].FindAllStringSubmatch(text, 20) {
 		text = fillIn(text, m[1], m[2])
 	}
 	for range 3 {
-		at := pyLoops()[0].FindStringSubmatchIndex(text)
+		at := pyLoops.get()[0].FindStringSubmatchIndex(text)
 		if at == nil {
 			break
 		}
 		name, body := text[at[2]:at[3]], text[at[1]:]
 		var b strings.Builder
 		b.WriteString(text[:at[0]])
-		for _, n := range pyNames()[0].FindAllStringSubmatch(text[at[4]:at[5]], 100) {
+		for _, n := range pyNames.get()[0].FindAllStringSubmatch(text[at[4]:at[5]], 100) {
 			b.WriteString("\n" + name + ` = "` + n[1] + "\"\n" + inlineNames(name+` = "`+n[1]+"\"\n"+fillIn(body, name, n[1])))
 		}
 		text = b.String()
@@ -210,7 +210,7 @@ func unrolled(text string) string {
 
 // fillIn puts a name into the f-strings that mention it.
 func fillIn(text, name, with string) string {
-	return pyFields()[0].ReplaceAllStringFunc(text, func(m string) string {
+	return pyFields.get()[0].ReplaceAllStringFunc(text, func(m string) string {
 		if !strings.Contains(m, "{"+name+"}") {
 			return m
 		}
@@ -237,22 +237,29 @@ func matches(re *regexp.Regexp, text string) []value {
 // str is a literal string between quotes, as one group.
 const str = `["'\x60]([^"'\x60\n$\{]+)["'\x60]`
 
-func lazily(exprs ...string) func() []*regexp.Regexp {
-	return sync.OnceValue(func() []*regexp.Regexp {
-		out := make([]*regexp.Regexp, len(exprs))
-		for i, e := range exprs {
-			out[i] = regexp.MustCompile(strings.ReplaceAll(e, "STR", str))
+// Expressions of one kind. Compiling costs more than all else in this package,
+// so it waits until a command holds such a script.
+type expressions struct {
+	once sync.Once
+	from []string
+	made []*regexp.Regexp
+}
+
+func lazily(exprs ...string) *expressions { return &expressions{from: exprs} }
+
+func (e *expressions) get() []*regexp.Regexp {
+	e.once.Do(func() {
+		for _, expr := range e.from {
+			e.made = append(e.made, regexp.MustCompile(strings.ReplaceAll(expr, "STR", str)))
 		}
-		return out
 	})
+	return e.made
 }
 
 // scriptReads is in scripts that read files before they write them, or only add
 // to them or remove them.
 var scriptReads = lazily(`(?i)read|append|unlink|delete|rmSync|["']a["']|<`)
 
-// Compiling costs more than all else in this package, so it waits until a
-// command holds such a script.
 var (
 	pyWrites = lazily(
 		`\bopen\(\s*r?STR\s*,\s*(?:mode\s*=\s*)?["'][rb]*[wax+][^"']*["']`,
@@ -282,13 +289,13 @@ var (
 	assignments  = lazily(`(?m)(?:^|[;{\s])(?:const |let |var |my )?[$]?(\w+)\s*=\s*(?:Path\(\s*|pathlib\.Path\(\s*)?r?STR\)?\s*(?:[;\n]|$)`)
 )
 
-func awkRedirect() *regexp.Regexp { return awkPatterns()[0] }
-func sedWrite() *regexp.Regexp    { return sedPatterns()[0] }
+func awkRedirect() *regexp.Regexp { return awkPatterns.get()[0] }
+func sedWrite() *regexp.Regexp    { return sedPatterns.get()[0] }
 
 // inlineNames puts literal strings in the place of the variables they were
 // assigned to, where those are arguments or receivers of a call.
 func inlineNames(text string) string {
-	for _, m := range assignments()[0].FindAllStringSubmatch(text, 20) {
+	for _, m := range assignments.get()[0].FindAllStringSubmatch(text, 20) {
 		name, lit := m[1], `"`+m[2]+`"`
 		re := regexp.MustCompile(`([(,]\s*)[$]?` + name + `(\s*[,)])`)
 		text = re.ReplaceAllString(text, "${1}"+lit+"${2}")

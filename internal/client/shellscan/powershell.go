@@ -3,7 +3,8 @@ package shellscan
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A cmdletRule says which parameters of a PowerShell command name files that
@@ -22,7 +23,7 @@ var (
 )
 
 // cmdlets are PowerShell commands, in lower case.
-var cmdlets = sync.OnceValue(func() map[string]cmdletRule {
+var cmdlets = lazy.Table[map[string]cmdletRule]{Make: func() map[string]cmdletRule {
 	return map[string]cmdletRule{
 		"set-content": writesPath, "add-content": writesPath, "clear-content": writesPath, "out-file": writesPath,
 		"new-item": writesPath, "remove-item": writesPath, "tee-object": writesPath, "export-csv": writesPath,
@@ -33,14 +34,16 @@ var cmdlets = sync.OnceValue(func() map[string]cmdletRule {
 		"write-output": readsOnly, "write-host": readsOnly, "test-path": readsOnly, "get-location": readsOnly, "where-object": readsOnly,
 		"select-object": readsOnly, "sort-object": readsOnly, "measure-object": readsOnly, "get-item": readsOnly, "get-process": readsOnly,
 	}
-})
+}}
 
 // aliases of PowerShell that mean something else in other shells.
-var psAliases = map[string]string{"rm": "remove-item", "mv": "move-item", "cp": "copy-item", "tee": "tee-object",
-	"echo": "write-output", "cat": "get-content", "ls": "get-childitem", "pwd": "get-location", "rd": "remove-item"}
+var psAliases = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"rm": "remove-item", "mv": "move-item", "cp": "copy-item", "tee": "tee-object",
+		"echo": "write-output", "cat": "get-content", "ls": "get-childitem", "pwd": "get-location", "rd": "remove-item"}
+}}
 
 // psSwitches are parameters without a value; all others take one.
-var psSwitches = words(`-force -recurse -nonewline -append -passthru -noclobber -whatif -confirm -verbose -usebasicparsing
+var psSwitches = lazy.Words(`-force -recurse -nonewline -append -passthru -noclobber -whatif -confirm -verbose -usebasicparsing
 	-notypeinformation -asbytestream -raw`)
 
 func (s *scanner) cmdlet(r cmdletRule, c call) {
@@ -57,7 +60,7 @@ func (s *scanner) cmdlet(r cmdletRule, c call) {
 			continue
 		}
 		flag, attached, has := strings.Cut(flag, ":")
-		if psSwitches()[flag] {
+		if psSwitches.Has(flag) {
 			continue
 		}
 		v := value{s: attached, ok: has}
@@ -120,7 +123,7 @@ func (s *scanner) powershell(text string) {
 	s.depth++
 	defer func() { s.depth-- }()
 	if strings.Contains(strings.ToLower(text), "io.file]::") {
-		for _, re := range psFiles() {
+		for _, re := range psFiles.get() {
 			s.psFileCalls(re, text)
 		}
 	}
@@ -168,13 +171,13 @@ func (s *scanner) psCommand(words []value) {
 		}
 		return
 	}
-	if alias, ok := psAliases[name]; ok {
+	if alias, ok := psAliases.Get()[name]; ok {
 		name = alias
 	}
 	for i := range words {
 		words[i].glob = false
 	}
-	if r, ok := cmdlets()[name]; ok {
+	if r, ok := cmdlets.Get()[name]; ok {
 		s.cmdlet(r, call{name: name, args: words[1:]})
 		return
 	}

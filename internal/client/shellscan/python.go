@@ -25,7 +25,7 @@ type pyScript struct {
 }
 
 func readPython(text string) (p pyScript) {
-	re := pyStrings()[0]
+	re := pyStrings.get()[0]
 	p.text = re.ReplaceAllStringFunc(text, func(m string) string {
 		g := re.FindStringSubmatch(m)
 		kind := strings.ToLower(g[1])
@@ -74,7 +74,7 @@ const (
 	pyWritesAny
 )
 
-func (p pyScript) has(shape int) bool { return pyShapes()[shape].MatchString(p.text) }
+func (p pyScript) has(shape int) bool { return pyShapes.get()[shape].MatchString(p.text) }
 
 // value is the text that an argument stands for.
 func (p pyScript) value(arg string) (string, bool) {
@@ -94,7 +94,7 @@ func (p pyScript) value(arg string) (string, bool) {
 
 // appends reports whether the script adds to a file.
 func (p pyScript) appends() bool {
-	for _, m := range pyShapes()[pyOpen].FindAllStringSubmatch(p.text, 10) {
+	for _, m := range pyShapes.get()[pyOpen].FindAllStringSubmatch(p.text, 10) {
 		if mode, _ := p.value(m[1]); strings.ContainsAny(mode, "a+") {
 			return true
 		}
@@ -129,7 +129,7 @@ func (p pyScript) edit(files []value) (Edit, bool) {
 		return Edit{}, false
 	}
 	var replace [][2]string
-	for _, m := range pyShapes()[pyReplace].FindAllStringSubmatch(p.text, 50) {
+	for _, m := range pyShapes.get()[pyReplace].FindAllStringSubmatch(p.text, 50) {
 		old, ok := p.value(m[1])
 		with, ok2 := p.value(m[2])
 		if !ok || !ok2 {
@@ -140,7 +140,7 @@ func (p pyScript) edit(files []value) (Edit, bool) {
 	if len(replace) > 0 {
 		return Edit{Replace: replace}, true
 	}
-	written := pyShapes()[pyWrite].FindAllStringSubmatch(p.text, 2)
+	written := pyShapes.get()[pyWrite].FindAllStringSubmatch(p.text, 2)
 	if len(written) != 1 {
 		return Edit{}, false
 	}

@@ -4,9 +4,10 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Read is a part of a file that a command prints for whoever runs it.
@@ -67,7 +68,7 @@ func printedPart(name string, c call) (p part, files []value, ok bool) {
 	n := "10"
 	if v, given := opts.get("-n", "--lines"); given {
 		n = v.s
-	} else if m := shortCount().FindStringSubmatch(firstOf(c.args)); m != nil {
+	} else if m := shortCount.Get().FindStringSubmatch(firstOf(c.args)); m != nil {
 		n = m[1]
 	}
 	count, err := strconv.Atoi(n)
@@ -85,7 +86,7 @@ func printedPart(name string, c call) (p part, files []value, ok bool) {
 }
 
 // shortCount is the count of head -20.
-var shortCount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-(\d+)$`) })
+var shortCount = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^-(\d+)$`) }}
 
 func firstOf(args []value) string {
 	if len(args) == 0 {
@@ -95,7 +96,7 @@ func firstOf(args []value) string {
 }
 
 // sedLines is what prints lines by their numbers: sed -n '40,80p'.
-var sedLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)(?:,(\d+|\$))?p$`) })
+var sedLines = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)(?:,(\d+|\$))?p$`) }}
 
 func sedPart(c call) (p part, files []value, ok bool) {
 	opts, ops := c.parse("-e --expression")
@@ -103,7 +104,7 @@ func sedPart(c call) (p part, files []value, ok bool) {
 	if !given && len(ops) > 0 {
 		script, ops = ops[0], ops[1:]
 	}
-	m := sedLines().FindStringSubmatch(script.s)
+	m := sedLines.Get().FindStringSubmatch(script.s)
 	if m == nil || !opts.has("-n", "--quiet", "--silent") || opts.has("-i", "--in-place") {
 		return p, nil, false
 	}

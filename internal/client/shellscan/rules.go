@@ -2,7 +2,8 @@ package shellscan
 
 import (
 	"strings"
-	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A rule notes what one command writes.
@@ -174,23 +175,12 @@ func ruleTable() map[string]rule {
 }
 
 // readers write nothing, whatever their arguments.
-var readers = words(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
+var readers = lazy.Words(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
 	whereis stat file du df cut tr paste comm diff cmp jq od hexdump strings date ps id uname whoami
 	hostname sleep read set unset basename dirname realpath readlink seq nl rev tac column fold less more man help
 	history jobs wait kill return exit break continue shift getopts ulimit umask alias printenv locale nproc
 	free uptime lsof sha256sum sha1sum md5sum cksum b2sum ssh ping dig nslookup tty clear dirs
 	hash nvidia-smi tokei cloc scc expr let`)
-
-// words returns the set of words in a text, made when it is first asked for.
-func words(text string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		m := map[string]bool{}
-		for w := range strings.FieldsSeq(text) {
-			m[w] = true
-		}
-		return m
-	})
-}
 
 // sourced is the rule of commands that run a file in the shell itself.
 func sourced(s *scanner, c call) {
@@ -262,11 +252,11 @@ func second(valued string) rule {
 // readsIf is the rule of commands of which only some subcommands are known to
 // write nothing, by their first or second word.
 func readsIf(known string) rule {
-	harmless := words(known)
+	harmless := lazy.Words(known)
 	return func(s *scanner, c call) {
 		_, ops := c.parse("")
 		for _, v := range ops[:min(2, len(ops))] {
-			if harmless()[v.s] {
+			if harmless.Has(v.s) {
 				return
 			}
 		}
@@ -393,7 +383,7 @@ func awk(s *scanner, c call) {
 	}
 	if len(ops) > 0 {
 		s.writeAll(matches(awkRedirect(), ops[0].s), File)
-		for _, command := range matches(awkPatterns()[1], ops[0].s) {
+		for _, command := range matches(awkPatterns.get()[1], ops[0].s) {
 			s.aside(strings.ReplaceAll(command.s, `\"`, `"`))
 		}
 	}

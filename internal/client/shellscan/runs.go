@@ -1,17 +1,21 @@
 package shellscan
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
 
 // Programs that other programs run for somebody: git by its settings and by the
 // environment, and the small ones that take a command as an argument.
 
 // programVariables name commands that git and others run.
-var programVariables = words(`GIT_EDITOR GIT_SEQUENCE_EDITOR EDITOR VISUAL GIT_PAGER PAGER GIT_EXTERNAL_DIFF GIT_SSH_COMMAND
+var programVariables = lazy.Words(`GIT_EDITOR GIT_SEQUENCE_EDITOR EDITOR VISUAL GIT_PAGER PAGER GIT_EXTERNAL_DIFF GIT_SSH_COMMAND
 	GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS`)
 
 // setsProgram scans the command that a variable names.
 func (s *scanner) setsProgram(name string, v value) {
-	if programVariables()[name] && v.ok {
+	if programVariables.Has(name) && v.ok {
 		s.aside(v.s)
 	}
 }
@@ -137,7 +141,7 @@ func editor(valued string, reading ...string) rule {
 		s.readOnly = false
 		var files []value
 		for _, a := range c.args {
-			s.writeAll(matches(editorWrites()[0], a.s), File)
+			s.writeAll(matches(editorWrites.get()[0], a.s), File)
 			if !strings.HasPrefix(a.s, "+") { // a command, or a line
 				files = append(files, a)
 			}

@@ -24,7 +24,7 @@ func compareDefs(old, new *outline.Def, tr *outline.Traits) verdict.Verdict {
 }
 
 // calledAlike are the kinds that Python's callers may call in the same way.
-var calledAlike = map[string]bool{"function": true, "class": true, "variable": true, "constant": true}
+var calledAlike = lazy.Words("function class variable constant")
 
 // compareRest judges everything but the parameters.
 func compareRest(old, new *outline.Def, tr *outline.Traits) []verdict.Verdict {
@@ -34,7 +34,7 @@ func compareRest(old, new *outline.Def, tr *outline.Traits) []verdict.Verdict {
 	}
 	if old.Kind != new.Kind {
 		v := verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("was a %s, is a %s", old.Kind, new.Kind)}
-		if tr.Starred && calledAlike[old.Kind] && calledAlike[new.Kind] {
+		if tr.Starred && calledAlike.Has(old.Kind) && calledAlike.Has(new.Kind) {
 			v.Compat = coord.Unknown // who calls it may not notice
 		}
 		vs = append(vs, v)
@@ -171,7 +171,7 @@ var typeWords = lazy.Regexp(`\w+|[^\w\s]`)
 // vague tells whether two types differ in arguments alone of which one side says
 // no more than that they are anything: most code fits both.
 func vague(old, new string) bool {
-	a, b := typeWords().FindAllString(old, -1), typeWords().FindAllString(new, -1)
+	a, b := typeWords.Get().FindAllString(old, -1), typeWords.Get().FindAllString(new, -1)
 	if len(a) != len(b) {
 		return false
 	}

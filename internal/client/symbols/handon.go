@@ -2,7 +2,6 @@ package symbols
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,28 +13,36 @@ import (
 
 // handsOn holds, by language, how a file offers names of another one as its
 // own: a definition that moved away is still found where it was.
-var handsOn = map[string]struct {
-	all   func() *regexp.Regexp // every name of a module
-	names func() *regexp.Regexp // a list of names, in its first group
-}{
-	"python":     {lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+\*`), lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
-	"typescript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(?:type\s+)?(\{[^}]*\})`)},
-	"javascript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(\{[^}]*\})`)},
-	"rust":       {lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
-}
+var handsOn = lazy.Table[map[string]struct {
+	all   *lazy.Expr // every name of a module
+	names *lazy.Expr // a list of names, in its first group
+}]{Make: func() map[string]struct {
+	all   *lazy.Expr // every name of a module
+	names *lazy.Expr // a list of names, in its first group
+} {
+	return map[string]struct {
+		all   *lazy.Expr // every name of a module
+		names *lazy.Expr // a list of names, in its first group
+	}{
+		"python":     {lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+\*`), lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
+		"typescript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(?:type\s+)?(\{[^}]*\})`)},
+		"javascript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(\{[^}]*\})`)},
+		"rust":       {lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
+	}
+}}
 
 // handedOn reports whether a name that is defined in a file no more may still
 // be had from it.
 func handedOn(o *outline.File, name string) bool {
-	how, ok := handsOn[o.Lang]
+	how, ok := handsOn.Get()[o.Lang]
 	if !ok || len(o.Source) == 0 {
 		return false
 	}
-	if how.all().Match(o.Source) {
+	if how.all.Get().Match(o.Source) {
 		return true
 	}
 	first, _, _ := strings.Cut(name, ".")
-	for _, list := range how.names().FindAllSubmatch(o.Source, -1) {
+	for _, list := range how.names.Get().FindAllSubmatch(o.Source, -1) {
 		if outline.Mentions(list[1], first) {
 			return true
 		}
@@ -50,7 +57,7 @@ func imports(o *outline.File, name string) bool {
 
 // packaged are the languages in which all files of a folder share one space of
 // names, so that a definition may move between them unseen by its users.
-var packaged = map[string]bool{"go": true, "java": true, "kotlin": true, "scala": true, "swift": true}
+var packaged = lazy.Words("go java kotlin scala swift")
 
 // SettleMoves takes the break from definitions that left their file for
 // another one of the same package.
@@ -63,7 +70,7 @@ func SettleMoves(files []coord.FileFacts) {
 	arrived := map[place]string{}
 	each := func(change coord.Change, visit func(*coord.FileFacts, *coord.SymbolFacts)) {
 		for i := range files {
-			if !packaged[files[i].Language] {
+			if !packaged.Has(files[i].Language) {
 				continue
 			}
 			for k := range files[i].Symbols {
@@ -96,7 +103,7 @@ func samePackage(from, to string) bool {
 	if path.Dir(from) == path.Dir(to) {
 		return true
 	}
-	a, b := sourceSet().FindStringSubmatch(path.Dir(from)), sourceSet().FindStringSubmatch(path.Dir(to))
+	a, b := sourceSet.Get().FindStringSubmatch(path.Dir(from)), sourceSet.Get().FindStringSubmatch(path.Dir(to))
 	return a != nil && b != nil && a[1] == b[1] && a[3] == b[3] && a[2] != "main"
 }
 
@@ -105,14 +112,14 @@ var sourceSet = lazy.Regexp(`^(.*?)\bsrc/([^/]+)/(?:java|kotlin|scala)/(.*)$`)
 // LeftBehind tells of the visible definitions of a renamed file that they are
 // gone from where they were, unless users find them all the same.
 func LeftBehind(from, to string, old *outline.File, metadataOnly bool) (out []coord.SymbolFacts) {
-	if packaged[old.Lang] && samePackage(from, to) || old.Lang == "csharp" || old.Lang == "swift" ||
+	if packaged.Has(old.Lang) && samePackage(from, to) || old.Lang == "csharp" || old.Lang == "swift" ||
 		moduleStem(from) == moduleStem(to) {
 		return nil
 	}
 	by, order := groups(old)
 	for _, n := range order {
 		g := by[n]
-		if !g.exported() && (packaged[old.Lang] || !seenInPackage(old.Lang, g)) {
+		if !g.exported() && (packaged.Has(old.Lang) || !seenInPackage(old.Lang, g)) {
 			continue
 		}
 		f := coord.SymbolFacts{

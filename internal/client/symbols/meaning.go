@@ -35,7 +35,7 @@ func meant(f *coord.SymbolFacts, old, new *group, tr *outline.Traits) {
 		return
 	}
 	was, is := valueText(a), valueText(b)
-	if was == is || !plainValue().MatchString(was) || !plainValue().MatchString(is) || len(was)+len(is) > 2*maxMeant {
+	if was == is || !plainValue.Get().MatchString(was) || !plainValue.Get().MatchString(is) || len(was)+len(is) > 2*maxMeant {
 		return
 	}
 	f.Meaning, f.Detail = true, verdict.Detail(fmt.Sprintf("its value was %s, is %s", was, is))
@@ -66,7 +66,7 @@ func defaults(f *coord.SymbolFacts, a, b *outline.Def, tr *outline.Traits) {
 	for i, p := range own {
 		x, had := was[p.Name]
 		y, has := is[p.Name]
-		if !had || !has || x == y || !plainValue().MatchString(x) || !plainValue().MatchString(y) || i >= len(takes) {
+		if !had || !has || x == y || !plainValue.Get().MatchString(x) || !plainValue.Get().MatchString(y) || i >= len(takes) {
 			continue
 		}
 		// A call that gives it does not fit this list: it goes on as before.

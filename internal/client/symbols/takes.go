@@ -8,6 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/verdict"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // takes returns the parameters of a changed definition's overloads, if they
@@ -152,14 +153,16 @@ func ownParams(d *outline.Def) []outline.Param {
 
 // constructors are what languages call the method that makes an object; in the
 // others it is called like its class.
-var constructors = map[string]string{
-	"python":     "__init__",
-	"typescript": "constructor",
-	"javascript": "constructor",
-	"php":        "__construct",
-	"ruby":       "initialize",
-	"swift":      "init",
-}
+var constructors = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"python":     "__init__",
+		"typescript": "constructor",
+		"javascript": "constructor",
+		"php":        "__construct",
+		"ruby":       "initialize",
+		"swift":      "init",
+	}
+}}
 
 // raiseConstructors tells of a class what its constructor's change means:
 // users call the class.
@@ -172,7 +175,7 @@ func raiseConstructors(out []coord.SymbolFacts, lang string) []coord.SymbolFacts
 			continue
 		}
 		class := c.Key[:at]
-		want, ok := constructors[lang]
+		want, ok := constructors.Get()[lang]
 		if !ok {
 			want = class[strings.LastIndexAny(class, ".#")+1:]
 		}

@@ -5,15 +5,21 @@ import "strings"
 // A definition that nothing else in a repository goes by can be found by its
 // name alone, whoever uses it and however it is imported.
 
-// nameFamilies are the languages that use each other's definitions.
-var nameFamilies = map[string]string{
-	"go": "go", "typescript": "ecma", "javascript": "ecma", "python": "python", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
-	"csharp": "csharp", "rust": "rust", "ruby": "ruby", "php": "php", "c": "c", "cpp": "c", "swift": "swift", "dart": "dart", "lua": "lua",
+// NameFamily returns the family of languages that use each other's definitions,
+// or "" for a language whose definitions are not found by their names.
+func NameFamily(lang string) string {
+	switch lang {
+	case "go", "python", "csharp", "rust", "ruby", "php", "swift", "dart", "lua":
+		return lang
+	case "typescript", "javascript":
+		return "ecma"
+	case "java", "kotlin", "scala":
+		return "jvm"
+	case "c", "cpp":
+		return "c"
+	}
+	return ""
 }
-
-// NameFamily returns the family of a language, or "" for one whose definitions
-// are not found by their names.
-func NameFamily(lang string) string { return nameFamilies[lang] }
 
 const nameKey = "name:"
 

@@ -398,7 +398,7 @@ func form(s *string) string {
 	if s == nil || isHash(*s) {
 		return ""
 	}
-	return peertext.QuotedText(literals().ReplaceAllString(*s, "…"), 160)
+	return peertext.QuotedText(literals.Get().ReplaceAllString(*s, "…"), 160)
 }
 
 var literals = lazy.Regexp("\"[^\"]*\"?|'[^']*'?|`[^`]*`?")

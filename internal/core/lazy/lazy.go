@@ -1,8 +1,9 @@
 // Package lazy makes values when they are first used. Agents start svc at every
 // edit, and svc hook uses few of the tables and expressions that are linked
 // into it: what all starts would pay for at once, only those pay that need it.
-// It is for tables and expressions that cannot fail; nothing made here may
-// depend on the machine or the time.
+// A package-level variable of it is written into the program by the compiler,
+// and costs a start nothing. It is for tables and expressions that cannot
+// fail; nothing made here may depend on the machine or the time.
 package lazy
 
 import (
@@ -11,34 +12,55 @@ import (
 	"sync"
 )
 
+// An Expr is an expression.
+type Expr struct {
+	once sync.Once
+	from string
+	made *regexp.Regexp
+}
+
 // Regexp compiles an expression when it is first asked for.
-func Regexp(expr string) func() *regexp.Regexp {
-	return (&once[*regexp.Regexp]{from: expr, make: regexp.MustCompile}).get
+func Regexp(expr string) *Expr { return &Expr{from: expr} }
+
+// Get returns the expression.
+func (e *Expr) Get() *regexp.Regexp {
+	e.once.Do(func() { e.made = regexp.MustCompile(e.from) })
+	return e.made
 }
 
-// once is sync.OnceValue for what cannot fail, with a third of its allocations:
-// hundreds are made at every start.
-type once[T any] struct {
-	sync.Once
-	from  string
-	make  func(string) T
-	value T
-}
-
-func (o *once[T]) get() T {
-	o.Do(func() { o.value = o.make(o.from) })
-	return o.value
+// A Set is a set of words.
+type Set struct {
+	once sync.Once
+	from string
+	made map[string]bool
 }
 
 // Words makes a set of the words in a list when it is first asked for.
-func Words(list string) func() map[string]bool {
-	return (&once[map[string]bool]{from: list, make: setOf}).get
+func Words(list string) *Set { return &Set{from: list} }
+
+// Has reports whether a word is one of them.
+func (s *Set) Has(word string) bool { return s.Get()[word] }
+
+// Get returns the words, for whoever goes through them.
+func (s *Set) Get() map[string]bool {
+	s.once.Do(func() {
+		s.made = map[string]bool{}
+		for w := range strings.FieldsSeq(s.from) {
+			s.made[w] = true
+		}
+	})
+	return s.made
 }
 
-func setOf(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
+// A Table is whatever else a function makes.
+type Table[T any] struct {
+	Make func() T
+	once sync.Once
+	made T
+}
+
+// Get returns it.
+func (t *Table[T]) Get() T {
+	t.once.Do(func() { t.made = t.Make() })
+	return t.made
 }

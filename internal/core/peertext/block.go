@@ -1,7 +1,6 @@
 package peertext
 
 import (
-	"encoding/base32"
 	"fmt"
 	"io"
 	"strings"
@@ -24,8 +23,6 @@ const (
 	closeMark = "⟦/peer:%s⟧"
 	tagBytes  = 10 // 80 bits
 )
-
-var base32lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // A Marker puts peer text between marks. Each rendering has a tag of its own,
 // made when the text is long written, so that nobody can write its end mark.
@@ -108,11 +105,27 @@ func (m Marker) tag(text string) (string, error) {
 		if _, err := io.ReadFull(m.random, k[:]); err != nil {
 			return "", err
 		}
-		if tag := base32lower.EncodeToString(k[:]); !strings.Contains(text, tag) {
+		if tag := tagOf(k); !strings.Contains(text, tag) {
 			return tag, nil
 		}
 	}
 	return "", fmt.Errorf("every tag occurs in the text: the source is not random")
+}
+
+// tagOf writes random bytes as letters and digits that no reader mixes up, five
+// bits each.
+func tagOf(k [tagBytes]byte) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	var out [tagBytes * 8 / 5]byte
+	bits, have, n := uint(0), 0, 0
+	for _, b := range k {
+		bits, have = bits<<8|uint(b), have+8
+		for ; have >= 5; n++ {
+			have -= 5
+			out[n] = letters[bits>>have&31]
+		}
+	}
+	return string(out[:])
 }
 
 // Unmarked returns a text without its marks, which are others each time: what

@@ -160,13 +160,13 @@ func replace(r rune) rune {
 	case r < 0x7f:
 		return r
 	}
-	if to, ok := brackets[r]; ok {
+	if to := bracket(r); to != 0 {
 		return to
 	}
 	switch {
 	case unicode.Is(unicode.Zs, r):
 		return ' '
-	case unicode.In(r, hidden...) || blank[r]:
+	case unicode.In(r, hidden...) || blank(r):
 		return -1
 	}
 	return r
@@ -184,20 +184,20 @@ var hidden = []*unicode.RangeTable{
 	unicode.Noncharacter_Code_Point,
 }
 
-// blank are characters of visible classes that show nothing.
-var blank = map[rune]bool{
-	0x2800:  true, // braille blank
-	0x16FE4: true, // Khitan filler
-	0x1D159: true, // musical null note head
-}
+// blank reports whether a character of a visible class shows nothing: a braille
+// blank, the Khitan filler, a musical null note head.
+func blank(r rune) bool { return r == 0x2800 || r == 0x16FE4 || r == 0x1D159 }
 
-// brackets are the characters of our marks and those that pass for them.
-var brackets = map[rune]rune{
-	'⟦': '[', '⟧': ']', '〚': '[', '〛': ']', '⟬': '[', '⟭': ']', '⦋': '[', '⦌': ']',
-	'⦍': '[', '⦎': ']', '⦏': '[', '⦐': ']', '⁅': '[', '⁆': ']', '⸢': '[', '⸣': ']',
-	'⸤': '[', '⸥': ']', '〖': '[', '〗': ']', '〘': '[', '〙': ']', '⦗': '[', '⦘': ']',
-	'［': '[', '］': ']', '⎡': '[', '⎤': ']', '⎢': '[', '⎥': ']', '⎣': '[', '⎦': ']',
-	'⌈': '[', '⌉': ']', '⌊': '[', '⌋': ']', '⟮': '[', '⟯': ']', '｢': '[', '｣': ']',
+// bracket returns what stands for a character of our marks, or for one that
+// passes for it; 0 for others.
+func bracket(r rune) rune {
+	switch r {
+	case '⟦', '〚', '⟬', '⦋', '⦍', '⦏', '⁅', '⸢', '⸤', '〖', '〘', '⦗', '［', '⎡', '⎢', '⎣', '⌈', '⌊', '⟮', '｢':
+		return '['
+	case '⟧', '〛', '⟭', '⦌', '⦎', '⦐', '⁆', '⸣', '⸥', '〗', '〙', '⦘', '］', '⎤', '⎥', '⎦', '⌉', '⌋', '⟯', '｣':
+		return ']'
+	}
+	return 0
 }
 
 // controlSequence returns the length of the terminal control sequence (CSI)

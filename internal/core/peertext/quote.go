@@ -68,13 +68,13 @@ func ordinaryPlace(s string) bool {
 	if len(s) > maxPlain || s == "" {
 		return false
 	}
-	rest := s[len(placePrefix().FindString(s)):]
+	rest := s[len(placePrefix.Get().FindString(s)):]
 	rest = strings.TrimPrefix(rest, "/")
 	if rest == "" {
 		return true
 	}
 	for segment := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
-		if len(segment) > maxSegment || !plainSegment().MatchString(segment) {
+		if len(segment) > maxSegment || !plainSegment.Get().MatchString(segment) {
 			return false
 		}
 	}
@@ -87,7 +87,7 @@ func ordinaryName(s string) bool {
 	if utf8.RuneCountInString(s) > MaxName || s == "" {
 		return false
 	}
-	if anEmail().MatchString(s) {
+	if anEmail.Get().MatchString(s) {
 		return true
 	}
 	words := strings.Fields(s)
@@ -122,7 +122,7 @@ var said = lazy.Regexp(`⟦/?peer:[a-z2-7]{16}⟧|⟦([^⟦⟧]*)⟧`)
 func (m Marker) Say(sentence string, max int) string {
 	var b strings.Builder
 	rest := sentence
-	for _, at := range said().FindAllStringSubmatchIndex(sentence, -1) {
+	for _, at := range said.Get().FindAllStringSubmatchIndex(sentence, -1) {
 		before := len(sentence) - len(rest)
 		b.WriteString(ourWords(sentence[before:at[0]]))
 		if b.Len() > max {
@@ -160,7 +160,7 @@ func (m Marker) Text(text string) string {
 		b.WriteString(Clean(text[:at]))
 		text = text[at:]
 		n := markedLen(text)
-		quoted := quotedForm().FindStringSubmatchIndex(text)
+		quoted := quotedForm.Get().FindStringSubmatchIndex(text)
 		switch {
 		case n > 0:
 			b.WriteString(text[:n])
@@ -178,7 +178,7 @@ func (m Marker) Text(text string) string {
 // markedLen returns how long the marked text at the start of text is, with its
 // marks, 0 if there is none.
 func markedLen(text string) int {
-	at := openForm().FindStringSubmatchIndex(text)
+	at := openForm.Get().FindStringSubmatchIndex(text)
 	if at == nil {
 		return 0
 	}

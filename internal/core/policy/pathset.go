@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -18,7 +19,7 @@ type pathSet struct {
 	patterns []string        // all others
 }
 
-var ignoredByDefault = sync.OnceValue(func() *pathSet { return newPathSet(defaults().IgnorePaths) })
+var ignoredByDefault = lazy.Table[*pathSet]{Make: func() *pathSet { return newPathSet(defaults.Get().IgnorePaths) }}
 
 func lazyPathSet(globs []string) func() *pathSet {
 	return sync.OnceValue(func() *pathSet { return newPathSet(globs) })

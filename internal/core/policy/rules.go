@@ -77,7 +77,7 @@ type Effective struct {
 // Merge returns what holds where the given rules are set, later ones over
 // earlier ones, all of them over the defaults: Merge(org, repo).
 func Merge(layers ...Rules) *Effective {
-	e := defaults()
+	e := defaults.Get()
 	e.Severity, e.ResourceRanges = maps.Clone(e.Severity), maps.Clone(e.ResourceRanges)
 	for _, r := range layers {
 		set(&e.OverrideRequireReason, r.OverrideRequireReason)
@@ -109,7 +109,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.TimeSavedMinuteWorth, r.TimeSavedMinuteWorth)
 		set(&e.TimeSavedCurrency, r.TimeSavedCurrency)
 	}
-	e.ignored = ignoredByDefault
+	e.ignored = ignoredByDefault.Get
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {
 		e.ignored = lazyPathSet(e.IgnorePaths)
 	}

@@ -7,9 +7,9 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Type is the form of a rule's value.
@@ -209,7 +209,7 @@ func DefaultIgnorePaths() []string {
 }
 
 // defaults is made at first use: every start of svc would pay for it.
-var defaults = sync.OnceValue(func() Effective {
+var defaults = lazy.Table[Effective]{Make: func() Effective {
 	all := map[string]any{}
 	for _, r := range Table() {
 		all[r.Name] = r.Default
@@ -223,7 +223,7 @@ var defaults = sync.OnceValue(func() Effective {
 		panic(err)
 	}
 	return e
-})
+}}
 
 func list(values []string) string {
 	text := ""

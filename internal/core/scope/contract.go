@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Methods lists the HTTP methods that a contract key may name.
@@ -16,17 +18,19 @@ func Methods() []string {
 const AnyMethod = "ANY"
 
 // contractKinds maps each prefix to the reader of what follows it.
-var contractKinds = map[string]func(string) (string, error){
-	"http":   httpKey,
-	"db":     tableKey,
-	"event":  plainKey("a topic", false),
-	"config": plainKey("a name", false),
-	"gql":    plainKey("<Type.field>", false),
-	"proto":  plainKey("<pkg.Service/Method> or <pkg.Message>", true),
-	"pkg":    packageKey,
-	"sym":    symbolKey,
-	"res":    resourceKey,
-}
+var contractKinds = lazy.Table[map[string]func(string) (string, error)]{Make: func() map[string]func(string) (string, error) {
+	return map[string]func(string) (string, error){
+		"http":   httpKey,
+		"db":     tableKey,
+		"event":  plainKey("a topic", false),
+		"config": plainKey("a name", false),
+		"gql":    plainKey("<Type.field>", false),
+		"proto":  plainKey("<pkg.Service/Method> or <pkg.Message>", true),
+		"pkg":    packageKey,
+		"sym":    symbolKey,
+		"res":    resourceKey,
+	}
+}}
 
 // ContractPrefixes lists the prefixes of contract keys, in their usual order.
 func ContractPrefixes() []string {
@@ -41,7 +45,7 @@ func ParseContract(s string) (string, error) {
 	}
 	kind, rest, ok := strings.Cut(strings.Trim(s, " "), ":")
 	kind = lower(kind)
-	read := contractKinds[kind]
+	read := contractKinds.Get()[kind]
 	if !ok || read == nil {
 		return "", fmt.Errorf("%q has no known prefix; use one of %s", s, strings.Join(ContractPrefixes(), " "))
 	}
@@ -68,7 +72,7 @@ func ParseLookup(s string) (string, error) {
 			return sym.String(), nil
 		}
 		return key, err
-	case contractKinds[lower(prefix)] == nil && strings.Contains(s, "#"):
+	case contractKinds.Get()[lower(prefix)] == nil && strings.Contains(s, "#"):
 		sym, err := ParseSymbol(s)
 		return sym.String(), err
 	}
@@ -129,7 +133,7 @@ func httpKey(s string) (string, error) {
 		method = AnyMethod
 	}
 	route = strings.Trim(route, " ")
-	if strings.Contains(route, " ") && !spacedRoute().MatchString(route) {
+	if strings.Contains(route, " ") && !spacedRoute.Get().MatchString(route) {
 		return "", fmt.Errorf("needs a route without spaces, such as http:GET /users/{id}")
 	}
 	if route = Route(route); route == "" {

@@ -32,7 +32,7 @@ var ownerEnds = []string{"dto", "response", "request", "serializer", "schema", "
 func Telling(name string) int {
 	words := fieldWords(name)
 	switch {
-	case plainFields()[coord.FieldName(name)]:
+	case plainFields.Has(coord.FieldName(name)):
 		return 0
 	case words > 1 && len(coord.FieldName(name)) >= 7:
 		return 2

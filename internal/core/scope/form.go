@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -164,7 +165,7 @@ func routeTail() string {
 }
 
 // spacedRoute tells routes with spaces where they may be.
-var spacedRoute = lazy.Regexp(`^` + routeForm() + `$`)
+var spacedRoute = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^` + routeForm() + `$`) }}
 
 func methodForm() string {
 	out := []string{`\*`, anyCase(AnyMethod), anyCase("ALL")}

@@ -48,7 +48,7 @@ func CommonRoute(key string) bool {
 // core is a route without the base words before it.
 func core(route string) []string {
 	elems := strings.Split(strings.Trim(route, "/"), "/")
-	for len(elems) > 1 && baseWord().MatchString(elems[0]) {
+	for len(elems) > 1 && baseWord.Get().MatchString(elems[0]) {
 		elems = elems[1:]
 	}
 	return elems

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Word is an element of a path as a hash, so that what somebody's source says
@@ -99,7 +100,7 @@ func RouteForm(key string) (method string, f Form, ok bool) {
 
 // wordKinds tells base words and those that routes of many services are made of
 // by their hashes.
-var wordKinds = sync.OnceValue(func() map[Word]WordKind {
+var wordKinds = lazy.Table[map[Word]WordKind]{Make: func() map[Word]WordKind {
 	out := map[Word]WordKind{}
 	for _, w := range slices.Concat(plainWords, sharedWords) {
 		out[WordOf(w)] = CommonWord
@@ -112,7 +113,7 @@ var wordKinds = sync.OnceValue(func() map[Word]WordKind {
 		out[WordOf("v"+n)], out[WordOf("v"+n+".0")] = BaseWord, BaseWord
 	}
 	return out
-})
+}}
 
 // A WordKind is how much a word says of which service is meant.
 type WordKind uint8
@@ -125,4 +126,4 @@ const (
 )
 
 // Kind tells how much a word says.
-func (w Word) Kind() WordKind { return wordKinds()[w] }
+func (w Word) Kind() WordKind { return wordKinds.Get()[w] }

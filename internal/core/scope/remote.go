@@ -1,15 +1,21 @@
 package scope
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
 
 // foldedHosts are the hosts on which the case of a name does not matter.
-var foldedHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true}
+var foldedHosts = lazy.Words("github.com gitlab.com bitbucket.org")
 
 // hostAliases are second names of hosts, used where port 22 is closed.
-var hostAliases = map[string]string{
-	"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
-	"www.github.com": "github.com",
-}
+var hostAliases = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+		"www.github.com": "github.com",
+	}
+}}
 
 // Fingerprint returns what all addresses of one repository have in common:
 // <host>/<owner>/<name>. It reads ssh, scp-like, git and http addresses and
@@ -21,11 +27,11 @@ func Fingerprint(remoteURL string) (string, bool) {
 		return "", false
 	}
 	host = strings.TrimSuffix(lower(host), ".")
-	if alias := hostAliases[host]; alias != "" {
+	if alias := hostAliases.Get()[host]; alias != "" {
 		host = alias
 	}
 	path = strings.Trim(path, "/")
-	if foldedHosts[host] {
+	if foldedHosts.Has(host) {
 		path = strings.ToLower(path)
 	}
 	elems := strings.Split(path, "/")
@@ -69,7 +75,7 @@ func splitRemote(s string) (host, path string, ok bool) {
 		authority, path, _ := strings.Cut(rest, "/")
 		authority = authority[strings.LastIndexByte(authority, '@')+1:]
 		host, _, _ = strings.Cut(authority, ":")
-		return host, path, scheme().MatchString(kind+"://") && lower(kind) != "file" && !hasControl(s)
+		return host, path, scheme.Get().MatchString(kind+"://") && lower(kind) != "file" && !hasControl(s)
 	}
 	before, after, colon := strings.Cut(s, ":")
 	if colon && !strings.Contains(before, "/") {

@@ -59,14 +59,14 @@ func stripHost(s string) string {
 	if strings.HasPrefix(s, "/") {
 		return s
 	}
-	if at := scheme().FindStringIndex(s); at != nil {
+	if at := scheme.Get().FindStringIndex(s); at != nil {
 		s = s[at[1]:]
 		if s == "" {
 			return "/"
 		}
 		return s
 	}
-	if at := baseVar().FindStringIndex(s); at != nil {
+	if at := baseVar.Get().FindStringIndex(s); at != nil {
 		return s[at[1]-1:]
 	}
 	return s
@@ -142,14 +142,14 @@ func routeElem(elem string) string {
 	if strings.HasPrefix(elem, "$") && !strings.HasPrefix(elem, "${") && len(elem) > 1 {
 		return "{}"
 	}
-	elem = named().ReplaceAllString(elem, "{}")
-	elem = template().ReplaceAllStringFunc(elem, func(p string) string {
+	elem = named.Get().ReplaceAllString(elem, "{}")
+	elem = template.Get().ReplaceAllStringFunc(elem, func(p string) string {
 		if isCatchAll(p) {
 			return "{*}"
 		}
 		return "{}"
 	})
-	elem = express().ReplaceAllStringFunc(elem, func(p string) string {
+	elem = express.Get().ReplaceAllStringFunc(elem, func(p string) string {
 		if strings.HasSuffix(p, "*") || strings.HasSuffix(p, "+") {
 			return "{*}"
 		}

@@ -126,7 +126,19 @@ func (p *patchReader) rawRecords() (deltas []Delta, kinds []byte, err error) {
 	}
 }
 
-var statuses = map[byte]Status{'A': Added, 'M': Modified, 'T': Modified, 'D': Deleted, 'R': Renamed, 'U': Modified}
+func statusOf(kind byte) (s Status, known bool) {
+	switch kind {
+	case 'A':
+		return Added, true
+	case 'M', 'T', 'U':
+		return Modified, true
+	case 'D':
+		return Deleted, true
+	case 'R':
+		return Renamed, true
+	}
+	return s, false
+}
 
 func (p *patchReader) rawRecord() (d Delta, kind byte, err error) {
 	head, err := p.field()
@@ -138,7 +150,7 @@ func (p *patchReader) rawRecord() (d Delta, kind byte, err error) {
 		return d, 0, fmt.Errorf("%w: %.80q", errPatch, head)
 	}
 	kind = f[4][0]
-	status, known := statuses[kind]
+	status, known := statusOf(kind)
 	if !known {
 		return d, 0, fmt.Errorf("%w: status %q", errPatch, f[4])
 	}

@@ -3,15 +3,16 @@ package view
 import (
 	"bytes"
 	"regexp"
-	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // definition is a line that begins one, in most languages; and what git takes
 // for one, a name in the first column.
-var definition = sync.OnceValue(func() *regexp.Regexp {
+var definition = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|async|abstract|final)\s+)*` +
 		`(?:func|fun|fn|def|function|class|interface|type|struct|impl|trait|enum|module|object)\b|^[A-Za-z_$][^;]*[({:]\s*$`)
-})
+}}
 
 // near returns the unseen changes that stand in a definition that the edits
 // change too.
@@ -45,7 +46,7 @@ func enclosing(lines [][]byte, i int) (int, bool) {
 	if depth < 0 {
 		depth = 1 << 20
 	}
-	if definition().Match(lines[i]) {
+	if definition.Get().Match(lines[i]) {
 		return i, true
 	}
 	for n := i - 1; n >= 0; n-- {
@@ -53,7 +54,7 @@ func enclosing(lines [][]byte, i int) (int, bool) {
 		if in < 0 || in >= depth {
 			continue
 		}
-		if definition().Match(lines[n]) {
+		if definition.Get().Match(lines[n]) {
 			return n, true
 		}
 		depth = in

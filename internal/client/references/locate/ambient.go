@@ -19,27 +19,29 @@ import (
 type ambience func(fs *Files, o *outline.File, u Use) (file, name string)
 
 // ambient has them by language. Go's own reader finds its names.
-var ambiences = map[string]ambience{
-	"java": besideJVM, "kotlin": besideJVM, "scala": besideJVM,
-	"php":    func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".php", false) },
-	"csharp": func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".cs", true) },
-	"swift": func(fs *Files, o *outline.File, u Use) (string, string) {
-		return fs.byStem(o, u, u.Name+".swift", true)
-	},
-	"ruby": autoloaded,
-	"c":    included, "cpp": included,
-	"go": besideGo,
-}
+var ambiences = lazy.Table[map[string]ambience]{Make: func() map[string]ambience {
+	return map[string]ambience{
+		"java": besideJVM, "kotlin": besideJVM, "scala": besideJVM,
+		"php":    func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".php", false) },
+		"csharp": func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".cs", true) },
+		"swift": func(fs *Files, o *outline.File, u Use) (string, string) {
+			return fs.byStem(o, u, u.Name+".swift", true)
+		},
+		"ruby": autoloaded,
+		"c":    included, "cpp": included,
+		"go": besideGo,
+	}
+}}
 
 // ambientModule stands for no import.
 const ambientModule = "\x00"
 
 // HasAmbient tells whether files of a language use names that no import binds.
-func HasAmbient(lang string) bool { return ambiences[lang] != nil }
+func HasAmbient(lang string) bool { return ambiences.Get()[lang] != nil }
 
 // Ambient finds the file of a name that no import binds, and its name there.
 func (fs *Files) Ambient(o *outline.File, u Use) (file, name string) {
-	if find := ambiences[o.Lang]; find != nil && fs.Tree != nil {
+	if find := ambiences.Get()[o.Lang]; find != nil && fs.Tree != nil {
 		return find(fs, o, u)
 	}
 	return "", ""
@@ -49,7 +51,7 @@ func (fs *Files) Ambient(o *outline.File, u Use) (file, name string) {
 func besideJVM(fs *Files, o *outline.File, u Use) (file, name string) {
 	dir := path.Dir(o.Path)
 	dirs := []string{dir, strings.Replace(dir, "/test/", "/main/", 1)}
-	m := packageLine().FindSubmatch(o.Source)
+	m := packageLine.Get().FindSubmatch(o.Source)
 	for _, im := range o.Imports {
 		if im.Name != "*" && im.Name != "_" || m == nil {
 			continue
@@ -196,7 +198,7 @@ func declaredAfter(head, rest []byte) bool {
 
 // namespaceOf is the namespace that a header opens first, with a dot.
 func namespaceOf(text []byte) string {
-	m := openNamespace().FindSubmatch(text)
+	m := openNamespace.Get().FindSubmatch(text)
 	if m == nil {
 		return ""
 	}

@@ -117,7 +117,7 @@ func aliasesOf(config []byte, dir string) (out []alias) {
 		return nil
 	}
 	for range 2 { // a comma may be the last only without the comment after it
-		config = notJSON().ReplaceAllFunc(config, func(m []byte) []byte {
+		config = notJSON.Get().ReplaceAllFunc(config, func(m []byte) []byte {
 			switch m[0] {
 			case '"':
 				return m

@@ -154,7 +154,7 @@ func (fs *Files) resolveECMA(o *outline.File, u Use) (file, name string) {
 	case "":
 		return file, u.Member
 	case "default":
-		if m := exportDefault().FindSubmatch(fs.Read(file)); m != nil && (len(m[1]) > 0 || len(m[3]) == 0) {
+		if m := exportDefault.Get().FindSubmatch(fs.Read(file)); m != nil && (len(m[1]) > 0 || len(m[3]) == 0) {
 			return file, string(m[2])
 		}
 		return file, "default"
@@ -210,7 +210,7 @@ var packageLine = lazy.Regexp(`(?m)^\s*package\s+([\w.]+)`)
 
 func (fs *Files) resolveJVM(o *outline.File, u Use) (file, name string) {
 	file = fs.cached(o, u.Module+"."+u.Name, func() string {
-		m := packageLine().FindSubmatch(o.Source)
+		m := packageLine.Get().FindSubmatch(o.Source)
 		if m == nil {
 			return ""
 		}
@@ -221,7 +221,7 @@ func (fs *Files) resolveJVM(o *outline.File, u Use) (file, name string) {
 		stem := strings.ReplaceAll(u.Module+"."+u.Name, ".", "/")
 		roots := []string{root}
 		for _, to := range []string{"java", "kotlin", "scala"} {
-			roots = append(roots, sourceSet().ReplaceAllString(root, "/"+to+"/"), testSet().ReplaceAllString(root, "/main/"+to+"/"))
+			roots = append(roots, sourceSet.Get().ReplaceAllString(root, "/"+to+"/"), testSet.Get().ReplaceAllString(root, "/main/"+to+"/"))
 		}
 		var tries []string
 		for _, base := range roots {
@@ -253,7 +253,7 @@ func (fs *Files) GoModule(dir string) GoModule {
 		return m
 	}
 	var m GoModule
-	if found := moduleLine().FindSubmatch(fs.Read(path.Join(dir, "go.mod"))); found != nil {
+	if found := moduleLine.Get().FindSubmatch(fs.Read(path.Join(dir, "go.mod"))); found != nil {
 		m = GoModule{dir, string(found[1])}
 	} else if dir != "." {
 		m = fs.GoModule(path.Dir(dir))

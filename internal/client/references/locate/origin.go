@@ -2,7 +2,6 @@ package locate
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -13,16 +12,18 @@ import (
 
 // hands holds, by language, how such a file is called and how it names what it
 // hands on.
-var hands = map[string]handing{
-	"python":     {"__init__.py", lazy.Regexp(`(?m)^\s*from\s+(\.\S*)\s+import\s+(\([^)]*\)|[^\n(#]+)`), 1, 2},
-	"typescript": ecmaHands,
-	"javascript": ecmaHands,
-	"rust":       {"mod", lazy.Regexp(`pub\s+use\s+([\w:]+?)::(\{[^}]*\}|\w+|\*)\s*;`), 1, 2},
-}
+var hands = lazy.Table[map[string]handing]{Make: func() map[string]handing {
+	return map[string]handing{
+		"python":     {"__init__.py", lazy.Regexp(`(?m)^\s*from\s+(\.\S*)\s+import\s+(\([^)]*\)|[^\n(#]+)`), 1, 2},
+		"typescript": ecmaHands,
+		"javascript": ecmaHands,
+		"rust":       {"mod", lazy.Regexp(`pub\s+use\s+([\w:]+?)::(\{[^}]*\}|\w+|\*)\s*;`), 1, 2},
+	}
+}}
 
 type handing struct {
 	base         string
-	lists        func() *regexp.Regexp
+	lists        *lazy.Expr
 	module, list int // groups of it
 }
 
@@ -34,7 +35,7 @@ const maxHands = 4
 // Origin follows a name through the files that hand it on, to where it comes
 // from.
 func (fs *Files) Origin(lang, file, name string) (string, string) {
-	how, ok := hands[lang]
+	how, ok := hands.Get()[lang]
 	for range maxHands {
 		if base := path.Base(file); !ok || base != how.base && strings.TrimSuffix(base, path.Ext(base)) != how.base {
 			break
@@ -67,8 +68,8 @@ func (fs *Files) handedBy(lang, file, name string) (string, string) {
 }
 
 func (fs *Files) findHanded(lang, file, name string) (string, string) {
-	how := hands[lang]
-	for _, m := range how.lists().FindAllSubmatch(fs.Text(file), -1) {
+	how := hands.Get()[lang]
+	for _, m := range how.lists.Get().FindAllSubmatch(fs.Text(file), -1) {
 		if lang == "rust" {
 			m[how.module] = fromHere(m[how.module])
 			if list := string(m[how.list]); list == "*" {
@@ -93,7 +94,7 @@ func (fs *Files) findHanded(lang, file, name string) (string, string) {
 	if lang != "typescript" && lang != "javascript" {
 		return "", ""
 	}
-	for _, m := range ecmaHandsAll().FindAllSubmatch(fs.Text(file), maxStars) {
+	for _, m := range ecmaHandsAll.Get().FindAllSubmatch(fs.Text(file), maxStars) {
 		at, _ := fs.File(&outline.File{Lang: lang, Path: file}, Use{Module: string(m[1]), Name: name})
 		if at == "" {
 			continue
@@ -131,7 +132,7 @@ func (fs *Files) HandsOn(lang, file string) []string {
 	if lang != "typescript" && lang != "javascript" || file == "" {
 		return out
 	}
-	for _, m := range ecmaHandsAll().FindAllSubmatch(fs.Text(file), maxStars) {
+	for _, m := range ecmaHandsAll.Get().FindAllSubmatch(fs.Text(file), maxStars) {
 		if at, _ := fs.File(&outline.File{Lang: lang, Path: file}, Use{Module: string(m[1]), Name: "x"}); at != "" {
 			out = append(out, at)
 		}
@@ -144,7 +145,7 @@ func (fs *Files) Exports(file string) map[string]bool {
 	names, ok := fs.exported[file]
 	if !ok {
 		names = map[string]bool{}
-		for _, m := range exported().FindAllSubmatch(fs.Text(file), -1) {
+		for _, m := range exported.Get().FindAllSubmatch(fs.Text(file), -1) {
 			names[string(m[1])] = true
 		}
 		if fs.exported == nil {

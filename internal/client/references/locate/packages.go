@@ -10,19 +10,21 @@ import (
 )
 
 // Registry is what the packages of a language are published to, "" for none.
-func Registry(lang string) string { return registries[lang] }
+func Registry(lang string) string { return registries.Get()[lang] }
 
-var registries = map[string]string{
-	"typescript": "npm",
-	"javascript": "npm",
-	"go":         "go",
-	"python":     "pypi",
-	"java":       "maven",
-	"kotlin":     "maven",
-	"scala":      "maven",
-	"rust":       "cargo",
-	"php":        "composer",
-}
+var registries = lazy.Table[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"typescript": "npm",
+		"javascript": "npm",
+		"go":         "go",
+		"python":     "pypi",
+		"java":       "maven",
+		"kotlin":     "maven",
+		"scala":      "maven",
+		"rust":       "cargo",
+		"php":        "composer",
+	}
+}}
 
 // ImportedName splits a use into the package, as its provider knows it, and
 // the name in it.
@@ -104,7 +106,7 @@ func firstDotted(s string) string {
 // if they cannot.
 func (fs *Files) OwnPackage(file, lang string) string {
 	dir := path.Dir(file)
-	key := registries[lang] + " " + dir
+	key := registries.Get()[lang] + " " + dir
 	if lang == "php" {
 		key = "composer " + file
 	}
@@ -127,7 +129,7 @@ var (
 )
 
 func (fs *Files) findPackage(file, dir, lang string) string {
-	switch registries[lang] {
+	switch registries.Get()[lang] {
 	case "npm":
 		return fs.manifestName(dir, "package.json", npmName)
 	case "go":
@@ -138,16 +140,16 @@ func (fs *Files) findPackage(file, dir, lang string) string {
 		return path.Join(m.Name, strings.TrimPrefix(strings.TrimPrefix(dir, m.Dir), "/"))
 	case "cargo":
 		return fs.manifestName(dir, "Cargo.toml", func(b []byte) string {
-			return strings.ReplaceAll(submatch(cargoName().FindSubmatch(b)), "-", "_")
+			return strings.ReplaceAll(submatch(cargoName.Get().FindSubmatch(b)), "-", "_")
 		})
 	case "pypi":
 		return fs.pythonPackage(file, dir)
 	case "maven":
-		if at := jvmFolder().FindAllStringIndex(dir+"/", -1); at != nil {
+		if at := jvmFolder.Get().FindAllStringIndex(dir+"/", -1); at != nil {
 			return strings.ReplaceAll(strings.Trim((dir + "/")[at[len(at)-1][1]:], "/"), "/", ".")
 		}
 	case "composer":
-		space := strings.ReplaceAll(submatch(phpSpace().FindSubmatch(fs.Read(file))), "\\", ".")
+		space := strings.ReplaceAll(submatch(phpSpace.Get().FindSubmatch(fs.Read(file))), "\\", ".")
 		if space == "App" || strings.HasPrefix(space, "App.") { // of every application, and no package of any
 			return ""
 		}
@@ -193,6 +195,6 @@ func (fs *Files) pythonPackage(_, dir string) string {
 		return top
 	}
 	return fs.manifestName(dir, "pyproject.toml", func(b []byte) string {
-		return strings.ReplaceAll(submatch(projectName().FindSubmatch(b)), "-", "_")
+		return strings.ReplaceAll(submatch(projectName.Get().FindSubmatch(b)), "-", "_")
 	})
 }
