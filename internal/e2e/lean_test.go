@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -98,31 +100,62 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 			t.Fatalf("%v tells %+v, %v", args, facts, err)
 		}
 	}
-	edited, err := json.Marshal(map[string]any{
-		"session_id":      "s",
-		"cwd":             repo,
-		"hook_event_name": "PostToolUse",
-		"tool_name":       "Write",
-		"tool_input":      map[string]any{"file_path": file},
-		"tool_response":   map[string]any{},
-	})
-	if err != nil {
+	// A hook has little time, and goes without facts rather than be late.
+	tells := func(file string, what func(coord.FileFacts) bool) func() bool {
+		edited, err := json.Marshal(map[string]any{
+			"session_id":      "s",
+			"cwd":             repo,
+			"hook_event_name": "PostToolUse",
+			"tool_name":       "Write",
+			"tool_input":      map[string]any{"file_path": file},
+			"tool_response":   map[string]any{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() bool {
+			run(string(edited), svc, "hook", "--tool", "claude_code", "--event", "PostToolUse")
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.ContainsFunc(events, func(e wire.HookRequest) bool {
+				return e.Analysis != nil && slices.ContainsFunc(e.Analysis.Files, what)
+			})
+		}
+	}
+	await.True(t, "the hook to tell what was edited", tells(file, func(f coord.FileFacts) bool {
+		return f.Path == "a.ts" && len(f.Symbols) == 1 && f.Symbols[0].Compatibility == coord.Breaking
+	}))
+	api := filepath.Join(repo, "api.yaml")
+	routes := "openapi: 3.0.0\npaths:\n  /orders:\n    get:\n      responses:\n        '200': {description: ok}\n"
+	if err := os.WriteFile(api, []byte(routes), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A hook has little time, and goes without facts rather than be late.
-	told := func() bool {
-		run(string(edited), svc, "hook", "--tool", "claude_code", "--event", "PostToolUse")
-		mu.Lock()
-		defer mu.Unlock()
-		for _, e := range events {
-			if e.Analysis != nil && len(e.Analysis.Files) == 1 && len(e.Analysis.Files[0].Symbols) == 1 &&
-				e.Analysis.Files[0].Symbols[0].Compatibility == coord.Breaking {
-				return true
-			}
-		}
-		return false
+	await.True(t, "the hook to tell what a document describes", tells(api, func(f coord.FileFacts) bool {
+		return f.Path == "api.yaml" && len(f.Contracts) == 1 && f.Contracts[0].Key == "http:GET /orders"
+	}))
+
+	// Agents wait for svc at every start: what few hooks use is made when it is used.
+	start := exec.Command(svc, "hook", "--tool", "claude_code", "--event", "PostToolUse")
+	start.Dir, start.Env = repo, append(slices.Clone(env), "GODEBUG=inittrace=1")
+	trace, err := start.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, trace)
 	}
-	await.True(t, "the hook to tell what was edited", told)
+	made := 0
+	for line := range strings.Lines(string(trace)) { // init PACKAGE @0.1 ms, 0.2 ms clock, BYTES bytes, N allocs
+		f := strings.Fields(line)
+		if len(f) < 8 || f[0] != "init" || !strings.HasPrefix(f[1], "github.com/svc-hq/") && !strings.HasPrefix(f[1], "gopkg.in/yaml") {
+			continue
+		}
+		n, err := strconv.Atoi(f[7])
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		made += n
+	}
+	if !strings.Contains(string(trace), "init net/http ") || made > 4<<10 {
+		t.Errorf("a start makes tables of %d bytes, with package lazy it would not:\n%s", made, trace)
+	}
 
 	// Doctor tries the part that reads code: a damaged one is unpacked anew, and one that cannot be is told.
 	doctor := func() string {

@@ -1,51 +1,37 @@
+//go:build !lean
+
 package formats
 
 import (
-	"bytes"
-	"path"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // Some programs say in a document, and nowhere in their code, which function
 // answers a route.
 
-// readDocument reads YAML and JSON that describes routes; other such files are
-// left alone after a look.
-func readDocument(source []byte, file string) ([]contract.Contract, bool) {
-	read := describer(source, file)
-	if read == nil {
-		return readOpenAPI(source, file)
-	}
+func parseDocument(source []byte, _, kind string) ([]contract.Contract, bool) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(source, &doc); err != nil || len(doc.Content) == 0 {
 		return nil, false
 	}
-	d := described{}
-	read(&d, doc.Content[0])
-	return d.out, true
-}
-
-var symfonyRoutes = lazy.Regexp(`(?:^|/)config/rout(?:es|ing)(?:/.*)?\.ya?ml$`)
-
-// describer is what reads a document, by its name or by what it says.
-func describer(source []byte, file string) func(*described, *yaml.Node) {
-	stem, _, _ := strings.Cut(path.Base(file), ".")
-	switch {
-	case stem == "serverless":
-		return (*described).serverless
-	case bytes.Contains(source, []byte("AWS::Serverless::Function")):
-		return (*described).sam
-	case symfonyRoutes.Get().MatchString(file):
-		return (*described).symfony
+	d, root := described{}, doc.Content[0]
+	switch kind {
+	case "serverless":
+		d.serverless(root)
+	case "sam":
+		d.sam(root)
+	case "symfony":
+		d.symfony(root)
+	case "openapi":
+		return openAPIContracts(root), true
 	}
-	return nil
+	return d.out, true
 }
 
 // A described program is read into its routes.

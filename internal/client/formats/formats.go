@@ -29,7 +29,7 @@ func reads(l rules.Language) func(source []byte, file string) (found []contract.
 	case "env":
 		return readEnv
 	case "yaml", "json":
-		return readDocument
+		return Document
 	case "play":
 		return readPlay
 	case "smithy":

@@ -1,3 +1,5 @@
+//go:build !lean
+
 package formats
 
 import (
@@ -10,7 +12,6 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -24,23 +25,11 @@ type openAPI struct {
 	open []*yaml.Node // schemas around the current one: a schema may hold itself
 }
 
-// says is the line that makes a document an API's, wherever it stands: tools
-// sort keys.
-var says = lazy.Regexp(`(?m)^\s{0,4}["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]|"(?:openapi|swagger)"\s*:\s*"[23]`)
-
-// readOpenAPI reads the operations of an OpenAPI document; other YAML and JSON
-// files are left alone after a look.
-func readOpenAPI(source []byte, _ string) (out []contract.Contract, ok bool) {
-	if !says.Get().Match(source) {
-		return nil, true
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(source, &doc); err != nil || len(doc.Content) == 0 {
-		return nil, false
-	}
-	o := &openAPI{root: doc.Content[0]}
+// openAPIContracts reads the operations of an OpenAPI document.
+func openAPIContracts(root *yaml.Node) []contract.Contract {
+	o := &openAPI{root: root}
 	if at(o.root, "openapi") == nil && at(o.root, "swagger") == nil {
-		return nil, true
+		return nil
 	}
 	base := scalar(at(o.root, "basePath"))
 	if servers := at(o.root, "servers"); servers != nil && len(servers.Content) > 0 {
@@ -54,7 +43,7 @@ func readOpenAPI(source []byte, _ string) (out []contract.Contract, ok bool) {
 			}
 		})
 	})
-	return o.out, true
+	return o.out
 }
 
 // serverPath is the path of a server's address.

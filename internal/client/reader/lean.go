@@ -14,6 +14,8 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/companion"
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/formats"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -45,27 +47,46 @@ const handBack = 20 * time.Millisecond
 
 // ask has the companion read the files.
 func (in Request) ask(ctx context.Context) (*coord.Analysis, error) {
-	path, err := companion.Path(companion.Reader)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, path, Command)
 	if end, ok := ctx.Deadline(); ok {
 		in.WithinMS = max(1, (time.Until(end) - handBack).Milliseconds())
 	}
 	in.Deltas = portable(in.Deltas)
-	request, err := json.Marshal(in)
+	var out coord.Analysis
+	return &out, companions(ctx, Command, in, &out)
+}
+
+// documentLimit is longer than a hook waits for facts.
+const documentLimit = 10 * time.Second
+
+func init() { formats.Elsewhere = askDocument }
+
+// askDocument has the companion read a document.
+func askDocument(source []byte, file string) ([]contract.Contract, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), documentLimit)
+	defer cancel()
+	var out answer
+	err := companions(ctx, DocumentCommand, document{file, source}, &out)
+	return out.Contracts, err == nil && out.Parsed
+}
+
+// companions is the companion's answer to a request.
+func companions(ctx context.Context, command string, request, out any) error {
+	path, err := companion.Path(companion.Reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cmd.Stdin = bytes.NewReader(request)
-	answer, err := cmd.Output()
+	text, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, command)
+	cmd.Stdin = bytes.NewReader(text)
+	said, err := cmd.Output()
 	if err != nil {
 		if ctx.Err() == nil && companion.Repair(cmd.Path) {
-			return in.ask(ctx) // from a new copy, which is not damaged
+			return companions(ctx, command, request, out) // from a new copy, which is not damaged
 		}
-		return nil, fmt.Errorf("the part that reads code failed: %w", err)
+		return fmt.Errorf("the part that reads code failed: %w", err)
 	}
-	var out coord.Analysis
-	return &out, json.Unmarshal(answer, &out)
+	return json.Unmarshal(said, out)
 }

@@ -14,15 +14,31 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/ownrules"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// Command is how a lean svc asks the one that reads code. It is between the
-// two alone: they are of one build.
-const Command = "companion-facts"
+// How a lean svc asks the one that reads code, and the one that reads YAML. They
+// are between the two alone, which are of one build.
+const (
+	Command         = "companion-facts"
+	DocumentCommand = "companion-document"
+)
+
+// A document may describe routes.
+type document struct {
+	File   string
+	Source []byte
+}
+
+// An answer is what a document describes, unless it does not parse.
+type answer struct {
+	Contracts []contract.Contract
+	Parsed    bool
+}
 
 // A Request says which files are to be compared with what.
 type Request struct {

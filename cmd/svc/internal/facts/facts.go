@@ -13,7 +13,13 @@ import (
 )
 
 func init() {
-	if len(os.Args) == 2 && os.Args[1] == reader.Command {
+	if len(os.Args) != 2 {
+		return
+	}
+	switch os.Args[1] {
+	case reader.Command:
 		os.Exit(reader.Answer(context.Background(), os.Stdin, os.Stdout))
+	case reader.DocumentCommand:
+		os.Exit(reader.AnswerDocument(os.Stdin, os.Stdout))
 	}
 }
