@@ -229,37 +229,45 @@ func (s *spot) patternTypeScript() (value, bool) {
 		s.next != ',' && s.next != '}' && s.next != ']' && !s.assigned() {
 		return value{}, false
 	}
-	end := closes(s.b, s.open)
-	if end < 0 {
-		return value{}, false
-	}
-	first := wordTo(s.b, back(s.b, s.open))
-	after := blank(s.b, end)
-	if after >= len(s.b) {
-		return value{}, false
-	}
-	declared := first == "const" || first == "let" || first == "var"
-	outer := around(s.b, s.open, 0)
-	param := outer >= 0 && s.b[outer] == '(' && (s.b[after] == ':' || s.b[after] == ')' || s.b[after] == ',')
-	if !declared && !param {
+	of, ok := s.r.takenApart(s.o, s.b, s.open)
+	if !ok {
 		return value{}, false
 	}
 	key := string(s.b[s.k:s.end])
 	if s.prev == ':' {
 		key = wordTo(s.b, back(s.b, back(s.b, s.k)-1))
 	}
-	of := value{}
-	switch {
-	case s.inBrackets('['):
-	case s.b[after] == ':':
-		of = s.annotated(after)
-	case s.b[after] == '=' && declared:
-		of = s.given(after + 1)
-	case param:
-		t := spot{r: s.r, o: s.o, b: s.b, open: outer}
-		return value{}, t.ofFunction()
-	}
 	return s.r.member(of, key), true
+}
+
+// takenApart is what a pattern of TypeScript takes apart that opens at a place;
+// ok is false if none does.
+func (r *Reader) takenApart(o *outline.File, b []byte, open int) (of value, ok bool) {
+	end := closes(b, open)
+	if end < 0 {
+		return value{}, false
+	}
+	after := blank(b, end)
+	if after >= len(b) {
+		return value{}, false
+	}
+	s := spot{r: r, o: o, b: b, open: around(b, open, 0)}
+	first := wordTo(b, back(b, open))
+	declared := first == "const" || first == "let" || first == "var"
+	param := s.inBrackets('(') && (b[after] == ':' || b[after] == ')' || b[after] == ',')
+	switch {
+	case !declared && !param:
+		return value{}, false
+	case b[open] == '[':
+		return value{}, true
+	case b[after] == ':':
+		return s.annotated(after), true
+	case b[after] == '=' && declared:
+		return s.given(after + 1), true
+	case declared && hasAny(b[after:], "of "):
+		return s.each(after + 3), true
+	}
+	return value{}, declared || s.ofFunction()
 }
 
 // notTypes are words that a name may follow without being declared.

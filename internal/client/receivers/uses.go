@@ -77,16 +77,21 @@ func (r *Reader) memberUse(o *outline.File, b []byte, at int, word string) (Use,
 		Typed: v.kind == instance}, true
 }
 
-// keyUse reads the key of a literal whose type is known: T{word: 1}.
+// keyUse reads the key of a literal whose type is known, T{word: 1}, or of a
+// pattern: const { word } = x.
 func (r *Reader) keyUse(o *outline.File, b []byte, at int, word string) (Use, bool) {
 	if o.Lang != "go" && o.Lang != "rust" && o.Lang != "typescript" || !keyAt(o.Lang, b, at, at+len(word)) {
 		return Use{}, false
 	}
-	p, ok := r.literal(o, b, around(b, at, max(0, at-maxText)))
-	if !ok {
-		return Use{}, false
+	open := around(b, at, max(0, at-maxText))
+	m, ok := r.literal(o, b, open)
+	if ok {
+		m, ok = r.memberOf(m, word, map[Place]bool{})
+	} else if o.Lang == "typescript" && open >= 0 && b[open] == '{' {
+		if of, _ := r.takenApart(o, b, open); of.kind == instance {
+			m, ok = r.Member(of, word)
+		}
 	}
-	m, ok := r.memberOf(p, word, map[Place]bool{})
 	if !ok || r.fake[m.File] {
 		return Use{}, false
 	}
@@ -94,7 +99,8 @@ func (r *Reader) keyUse(o *outline.File, b []byte, at int, word string) (Use, bo
 }
 
 // keyAt tells whether a word is a key of a literal: behind a brace or a comma,
-// and before a colon or, where that is short for one, another comma.
+// and before a colon or, where that is short for one, another comma. In a
+// pattern a value may follow, for where there is none.
 func keyAt(lang string, b []byte, at, end int) bool {
 	p, n := back(b, at), blank(b, end)
 	if p == 0 || b[p-1] != '{' && b[p-1] != ',' || n >= len(b) {
@@ -103,7 +109,7 @@ func keyAt(lang string, b []byte, at, end int) bool {
 	if b[n] == ':' {
 		return n+1 >= len(b) || b[n+1] != ':' && b[n+1] != '='
 	}
-	return lang != "go" && (b[n] == ',' || b[n] == '}')
+	return lang != "go" && (b[n] == ',' || b[n] == '}' || b[n] == '=' && lang == "typescript")
 }
 
 // literal is the type of the literal whose brace stands at a place.

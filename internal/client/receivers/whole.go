@@ -2,6 +2,7 @@ package receivers
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -126,6 +127,9 @@ func (r *Reader) textUse(o *outline.File, b []byte, at int) (Use, int, bool) {
 	if !isLiteral(text) || bytes.IndexByte(b[at:end], '\n') >= 0 {
 		return Use{}, end, false
 	}
+	if u, ok := r.namedUse(o, b, at, text); ok {
+		return u, end, true
+	}
 	v, ok := r.expected(o, b, at, end+1)
 	if !ok || v.kind != instance {
 		return Use{}, end, false
@@ -141,6 +145,35 @@ func (r *Reader) textUse(o *outline.File, b []byte, at int) (Use, int, bool) {
 	}
 	return Use{}, end, false
 }
+
+// picked is how the type begins of which a text names a member.
+var picked = regexp.MustCompile(`\bPick<\s*([\w$.]+)(?:<[^<>]*>)?\s*,[\s|"']*$`)
+
+// namedUse reads a member that is named by a text: Pick<T, "word">, T["word"].
+func (r *Reader) namedUse(o *outline.File, b []byte, at int, text string) (Use, bool) {
+	if o.Lang != "typescript" {
+		return Use{}, false
+	}
+	var of value
+	if m := picked.FindSubmatch(b[max(0, at-maxPicked):at]); m != nil {
+		of = one(o, string(m[1]))
+	} else if p := back(b, at); p > 1 && b[p-1] == '[' && isName(b[p-2]) {
+		if start := chainStart(b, p-1); start >= 0 {
+			of, _ = r.chain(o, start, p-1)
+		}
+	}
+	if of.kind != instance && of.kind != class {
+		return Use{}, false
+	}
+	m, ok := r.Member(of, text)
+	if !ok || r.fake[m.File] {
+		return Use{}, false
+	}
+	return Use{File: m.File, Name: m.def().Name, Line: lineAt(b, at), Typed: of.kind == instance}, true
+}
+
+// maxPicked is how far before a text its type may stand.
+const maxPicked = 400
 
 // bare is the name of a type that may be missing.
 func bare(lang, text string) string { return named(lang, text) }

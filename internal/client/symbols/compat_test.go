@@ -76,6 +76,7 @@ func TestAParameterBetweenOthers(t *testing.T) {
 	}
 	name, size := outline.Param{Name: "name", Typ: "string"}, outline.Param{Name: "size", Typ: "int"}
 	maybe := outline.Param{Name: "size", Typ: "int", Optional: true}
+	first, given := outline.Param{Name: "first", Typ: "int"}, outline.Param{Name: "given", Optional: true} // its default tells its type
 	for _, tc := range []struct {
 		old, new *outline.Def
 		two      coord.Fit // of a call with two arguments
@@ -84,6 +85,8 @@ func TestAParameterBetweenOthers(t *testing.T) {
 		{def(maybe), def(name, size), coord.Fits},
 		{def(size, size), def(name, size), coord.Misfits},        // the type of the first is another one
 		{def(size, maybe), def(name, size, size), coord.Misfits}, // too few
+		{def(given, maybe), def(first, given, maybe), coord.Misfits},
+		{def(given, maybe), def(given, maybe, given), coord.Fits},
 	} {
 		call := &coord.Call{Args: 2}
 		if got := call.Fit([][]coord.Param{callerParams(tc.old, tc.new, &outline.GoTraits)}); got != tc.two {

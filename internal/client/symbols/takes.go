@@ -89,7 +89,7 @@ func callerParams(old, new *outline.Def, tr *outline.Traits) []coord.Param {
 		before := slices.IndexFunc(was, func(o outline.Param) bool { return o.Name == p.Name && p.Name != "" })
 		if !p.Keyword {
 			if place < len(oldPos) {
-				before, q.Moved = place, moved(oldPos, p, place)
+				before, q.Moved = place, moved(oldPos, params, p, place)
 			}
 			place++
 		}
@@ -137,9 +137,14 @@ func each(p outline.Param) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(p.Typ, "..."), "..."), "[]")
 }
 
-// moved tells whether a parameter stood in another place before.
-func moved(old []outline.Param, p outline.Param, place int) bool {
-	return p.Name != "" && old[place].Name != p.Name && slices.ContainsFunc(old, func(o outline.Param) bool { return o.Name == p.Name })
+// moved tells whether a parameter stood in another place before, or what stood in
+// its place is in another now.
+func moved(old, now []outline.Param, p outline.Param, place int) bool {
+	was := old[place].Name
+	has := func(all []outline.Param, name string) bool {
+		return name != "" && slices.ContainsFunc(all, func(o outline.Param) bool { return o.Name == name && !o.Keyword })
+	}
+	return p.Name != "" && was != p.Name && (has(old, p.Name) || has(now, was))
 }
 
 // ownParams leaves out the one that Python's methods get without being asked.

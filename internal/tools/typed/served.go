@@ -143,12 +143,17 @@ func event(dir, name string, kind int) map[string]any {
 // faults are what the checker says of a tree, or a server of some files of it,
 // each with how often. Lines are left out: they move.
 func (s *served) faults(tree string, files []string) (map[string]int, error) {
-	if s.check == nil {
-		return s.pulled(tree, files)
+	if s.whole {
+		files = nil
 	}
 	key := tree + " " + strings.Join(files, " ")
 	if f, ok := s.known[key]; ok {
 		return f, nil
+	}
+	if s.check == nil {
+		found, err := s.pulled(tree, files)
+		s.known[key] = found
+		return found, err
 	}
 	if err := s.unpack(s.trees, tree, nil); err != nil {
 		return nil, err
@@ -323,8 +328,9 @@ func (s *served) judge(server *session, base, b string, sym *symbol) error {
 	if s.check != nil {
 		looked = slices.DeleteFunc(looked, func(f string) bool { return !s.read(f) })
 	}
-	var said [4]map[string]int
-	for i, tree := range []string{base, a, b, merged} {
+	var said [4]map[string]int // of the base, A, the merged tree and B, which only matters if something is new
+	p := pair{base: base, a: a, b: b, what: what}
+	for i, tree := range []string{base, a, merged, b} {
 		if said[i], err = s.faults(tree, looked); err != nil {
 			return err
 		}
@@ -332,9 +338,11 @@ func (s *served) judge(server *session, base, b string, sym *symbol) error {
 			fmt.Fprintf(os.Stderr, "%s: not adapted: %s\n", what, news(said[1], said[0])[0])
 			return nil
 		}
+		if i == 2 && len(news(said[2], said[1])) == 0 {
+			return s.take(p)
+		}
 	}
-	p := pair{base: base, a: a, b: b, what: what}
-	if faults := news(said[3], said[1], said[2]); len(faults) > 0 {
+	if faults := news(said[2], said[1], said[3]); len(faults) > 0 {
 		p.breaks, p.why = true, faults[0]
 	}
 	return s.take(p)

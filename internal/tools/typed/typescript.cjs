@@ -27,7 +27,8 @@ function fresh() {
   if (stale) {
     const more = { noEmit: true, skipLibCheck: true, types: [] }
     const cfg = ts.getParsedCommandLineOfConfigFile(root + "/tsconfig.json", more, { ...ts.sys, onUnRecoverableConfigFileDiagnostic() {} })
-    names = cfg ? cfg.fileNames : ts.sys.readDirectory(root, [".ts", ".tsx"], ["node_modules"])
+    // All files, by the project's options: the settings of many leave the tests out.
+    names = ts.sys.readDirectory(root, [".ts", ".tsx"], ["node_modules"])
     options = cfg ? cfg.options : more
     stale = false
     service ??= ts.createLanguageService(host)
