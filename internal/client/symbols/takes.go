@@ -138,13 +138,13 @@ func each(p outline.Param) string {
 }
 
 // moved tells whether a parameter stood in another place before, or what stood in
-// its place is in another now.
+// its place is in another now. What takes any number takes them there, too.
 func moved(old, now []outline.Param, p outline.Param, place int) bool {
-	was := old[place].Name
+	was := old[place]
 	has := func(all []outline.Param, name string) bool {
-		return name != "" && slices.ContainsFunc(all, func(o outline.Param) bool { return o.Name == name && !o.Keyword })
+		return name != "" && slices.ContainsFunc(all, func(o outline.Param) bool { return o.Name == name })
 	}
-	return p.Name != "" && was != p.Name && (has(old, p.Name) || has(now, was))
+	return p.Name != "" && was.Name != p.Name && (has(old, p.Name) || !was.Rest && has(now, was.Name))
 }
 
 // ownParams leaves out the one that Python's methods get without being asked.

@@ -285,14 +285,22 @@ func (s *served) serve(base string) (server *session, done func(), err error) {
 }
 
 // nearFirst puts half of the definitions that are tried first that are used in
-// a file which B changes: most others cannot break, and every look is dear.
+// a file which B changes, by a word that B has more often than its parent: most
+// others cannot break, and every look is dear.
 func (s *served) nearFirst(server *session, base, b string, drawn []symbol) {
 	list, err := s.git("", "diff", "--name-only", "--no-renames", base, b)
 	if err != nil {
 		return
 	}
+	gained, err := s.gained(base, b)
+	if err != nil {
+		return
+	}
 	changed, first := strings.Split(list, "\n"), 0
-	for i := 0; i < min(len(drawn), 4*perCommit) && first < perCommit/2; i++ {
+	for i := 0; i < len(drawn) && first < perCommit/2; i++ {
+		if gained[drawn[i].Name] <= 0 {
+			continue
+		}
 		used, err := server.mentions(&drawn[i])
 		if err != nil || !slices.ContainsFunc(used, func(u textEdit) bool { return slices.Contains(changed, u.file) }) {
 			continue
@@ -301,6 +309,27 @@ func (s *served) nearFirst(server *session, base, b string, drawn []symbol) {
 		first++
 	}
 }
+
+// gained is how much more often a commit has each word of what it changes.
+func (s *served) gained(base, b string) (map[string]int, error) {
+	diff, err := s.git("", "diff", "-U0", base, b, "--", "*"+s.ending)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for l := range strings.Lines(diff) {
+		more, ok := map[byte]int{'+': 1, '-': -1}[l[0]]
+		if !ok || strings.HasPrefix(l, "+++") || strings.HasPrefix(l, "---") {
+			continue
+		}
+		for _, w := range word.FindAllString(l, -1) {
+			out[w] += more
+		}
+	}
+	return out, nil
+}
+
+var word = regexp.MustCompile(`\w+`)
 
 // judge makes a change of one definition and asks the checker.
 func (s *served) judge(server *session, base, b string, sym *symbol) error {
