@@ -1,5 +1,5 @@
-import { Suspense } from "react";
-import { Redirect, Route, Switch, useLocation } from "wouter";
+import { Suspense, type ComponentType } from "react";
+import { Redirect, Route, Switch, useLocation, useSearch } from "wouter";
 import { later } from "./lib/lazy";
 import { LiveProvider } from "./lib/live";
 import { SessionProvider, useMe } from "./lib/session";
@@ -37,6 +37,9 @@ const Settings = later(() => import("./pages/settings/Settings"), "Settings");
 // Addresses that the server gives for records without a page of their own.
 const elsewhere = { "/sessions": "/", "/members": "/settings/members", "/settings/integrations": "/settings/webhooks" };
 
+// From one record to the next its page begins anew: until the answer comes, it would show the one before, and act on it.
+const own = (Shown: ComponentType) => (at: object) => <Shown key={Object.values(at).join("/")} />;
+
 export function App() {
   return (
     <Suspense fallback={<Loading />}>
@@ -60,6 +63,7 @@ export function App() {
 function SignedIn() {
   const { org } = useMe();
   const [path] = useLocation();
+  const search = useSearch();
   if (path === "/device") return <Device />;
   return (
     <LiveProvider org={org.slug}>
@@ -69,22 +73,22 @@ function SignedIn() {
             <Switch>
               <Route path="/" component={Now} />
               <Route path="/intents" component={Intents} />
-              <Route path="/intents/:ref" component={IntentDetail} />
+              <Route path="/intents/:ref">{own(IntentDetail)}</Route>
               <Route path="/conflicts" component={Conflicts} />
-              <Route path="/conflicts/:ref" component={ConflictDetail} />
+              <Route path="/conflicts/:ref">{own(ConflictDetail)}</Route>
               <Route path="/messages/:id?" component={Messages} />
               <Route path="/history" component={History} />
               <Route path="/activity" component={Activity} />
               <Route path="/value" component={Value} />
               <Route path="/stats" component={Stats} />
               <Route path="/play" component={Play} />
-              <Route path="/agents/:id" component={AgentPage} />
-              <Route path="/people/:id" component={PersonPage} />
+              <Route path="/agents/:id">{own(AgentPage)}</Route>
+              <Route path="/people/:id">{own(PersonPage)}</Route>
               <Route path="/repos" component={Repos} />
-              <Route path="/repos/:owner/:name" component={RepoDetail} />
-              <Route path="/projects/:id" component={ProjectDetail} />
-              <Route path="/contracts" component={ContractDetail} />
-              <Route path="/file" component={FilePage} />
+              <Route path="/repos/:owner/:name">{own(RepoDetail)}</Route>
+              <Route path="/projects/:id">{own(ProjectDetail)}</Route>
+              <Route path="/contracts">{() => <ContractDetail key={search} />}</Route>
+              <Route path="/file">{() => <FilePage key={search} />}</Route>
               {Object.entries(elsewhere).map(([from, to]) => (
                 <Route key={from} path={from}>
                   <Redirect to={to} replace />

@@ -96,6 +96,7 @@ test("a token is shown once, works, and is revoked", async () => {
   const me = () => fetch(`${world.url}/v1/me`, { headers: { Authorization: `Bearer ${token}` } }).then((r) => r.status);
   assert.equal(await me(), 200);
   await dialog(page).getByRole("button", { name: "I have it" }).click();
+  await dialog(page).waitFor({ state: "detached" });
   assert.doesNotMatch(await page.textContent("body"), new RegExp(token));
   await page.locator(".row-item").filter({ hasText: "CI pipeline" }).getByRole("button", { name: "Revoke" }).click();
   await dialog(page).getByRole("button", { name: "Revoke" }).click();

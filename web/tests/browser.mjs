@@ -6,6 +6,9 @@ import { chromium } from "playwright-core";
 /** Ends a hang; nothing here is measured by the clock. */
 export const patience = Number(process.env.SVC_TEST_PATIENCE ?? 180) * 1000;
 
+/** How late every request to the API is sent, in ms: shows which tests read a page before its answer has come. */
+const slow = Number(process.env.SVC_TEST_SLOW ?? 0);
+
 const places = (process.env.PATH ?? "").split(delimiter);
 const found = ["chromium", "chromium-browser", "google-chrome"].flatMap((name) => places.map((dir) => join(dir, name))).find((p) => existsSync(p));
 const options = {
@@ -42,6 +45,7 @@ export async function newContext(browser, options = {}) {
       for (const c of changes) for (const n of c.addedNodes) if (n.classList?.contains("toast")) window.notices.push(n.textContent);
     }).observe(document, { childList: true, subtree: true });
   });
+  if (slow) await context.route("**/v1/**", (route) => setTimeout(() => void route.continue().catch(() => {}), slow));
   context.setDefaultTimeout(patience);
   return Object.assign(context, { faults });
 }

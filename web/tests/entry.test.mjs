@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { password } from "../demo/seed.mjs";
-import { useWorld } from "./world.mjs";
+import { settled, useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: false });
 const owner = { name: "Ana Ruiz", email: "ana@northwind.example" };
@@ -87,6 +87,7 @@ test("an invite made in the dashboard is accepted by its link, once", async () =
 test("the first steps tick themselves off as they happen", async () => {
   const page = await asAna("/");
   await page.locator(".step").first().waitFor();
+  await settled(page);
   await page.getByText(/^Install svc on /).waitFor();
   const { token } = await ana.post("/v1/tokens", { name: "cli · laptop", user_email: owner.email });
   await page.locator(".step-done").filter({ hasText: "Connect this machine" }).waitFor();

@@ -5,7 +5,7 @@ import { createHmac, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { after, test } from "node:test";
 import { seedPeople } from "../demo/seed.mjs";
-import { dialog, useWorld } from "./world.mjs";
+import { dialog, goTo, settled, useWorld } from "./world.mjs";
 
 const text = async (request) => {
   let all = "";
@@ -54,6 +54,7 @@ test("the GitHub app is made by going to GitHub and back", async () => {
   await page.getByRole("button", { name: /Go on to/ }).click();
   await page.getByText("The app is made.").waitFor();
   await page.getByText("svc northwind").waitFor();
+  await settled(page);
   assert.equal(await page.getByRole("link", { name: "Install on repos" }).getAttribute("href"), here() + "/github-apps/svc-northwind/installations/new");
   assert.equal(manifest.hook_attributes.url, world.url + "/v1/github/webhook");
 
@@ -125,7 +126,7 @@ test("a plan is bought and then managed", async () => {
   const body = JSON.stringify({ id: "evt_1", object: "event", type: "customer.subscription.created", created: 1, data: { object: { id: "sub_1", customer: "cus_1" } } });
   const now = Math.floor(Date.now() / 1000);
   const signature = `t=${now},v1=${createHmac("sha256", "whsec_x").update(`${now}.${body}`).digest("hex")}`;
-  await page.goto(world.url + "/settings/billing");
+  await goTo(page, world.url + "/settings/billing");
   assert.equal((await fetch(world.url + "/v1/billing/webhook", { method: "POST", headers: { "Content-Type": "application/json", "Stripe-Signature": signature }, body })).status, 200);
   await page.getByText("renewed on").waitFor(); // the page hears of it by itself
   await page.getByText("of 25").first().waitFor();

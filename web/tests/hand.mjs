@@ -47,6 +47,7 @@ export class Hand {
     if (this.by === "mouse") return this.press(button);
     this.steps++;
     await button.waitFor();
+    await this.page.waitForFunction(() => document.activeElement?.closest("form")); // a dialog takes the focus a moment after it opens
     await this.page.keyboard.press("Control+Enter");
   }
 }

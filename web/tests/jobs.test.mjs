@@ -193,7 +193,7 @@ test("a row is looked into without leaving the list, from one to the next, and c
   await page.keyboard.press("Escape"); // leaves the question, not the drawer
   await page.getByRole("textbox", { name: "Reason" }).waitFor({ state: "detached" });
   await drawer.getByRole("button", { name: "Override" }).click();
-  await page.keyboard.press("Control+Enter");
+  await page.getByRole("textbox", { name: "Reason" }).press("Control+Enter");
   await drawer.getByText("Overridden").first().waitFor();
   await drawer.getByRole("button", { name: "Open the page" }).click();
   await page.waitForURL(new RegExp(`/conflicts/${conflict.ref}$`));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { places } from "./places.mjs";
-import { goTo, useWorld, walkTo } from "./world.mjs";
+import { choose, goTo, useWorld, walkTo } from "./world.mjs";
 
 const world = useWorld();
 
@@ -53,6 +53,31 @@ test("filters live in the address and can be shared", async () => {
   const shared = await world.page("ben", new URL(page.url()).pathname + new URL(page.url()).search);
   await shared.getByText("Split the ledger by currency").waitFor();
   assert.equal(await rows.count(), 1);
+});
+
+test("what answers the question before is not shown as the answer", async () => {
+  const { session, refresh } = world.agents;
+  const page = await world.page("ana", `/intents/${session.intent.ref}`);
+  const hold = async (url) => {
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route(url, async (route) => (await held, route.continue()));
+    return answer;
+  };
+  const record = await hold(`**/v1/intents/${refresh.intent.ref}`);
+  await page.evaluate((to) => history.pushState(null, "", to), `/intents/${refresh.intent.ref}`);
+  await page.getByRole("heading", { name: session.intent.title }).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: refresh.intent.ref }).waitFor();
+  record();
+  await page.getByRole("heading", { name: refresh.intent.title }).waitFor();
+
+  await goTo(page, world.url + "/intents");
+  const list = await hold("**/v1/intents?*repo=*");
+  await choose(page, page.getByRole("combobox", { name: "Repo" }), "northwind/payments");
+  await page.locator("section[aria-busy=true]").waitFor();
+  list();
+  await page.locator("section[aria-busy=true]").waitFor({ state: "detached" });
+  await page.unrouteAll();
 });
 
 test("what the API does not have is never answered with a page", async () => {

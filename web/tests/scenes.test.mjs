@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { seedMonorepo } from "../demo/monorepo.mjs";
 import { Agent, fact, fileOf } from "../demo/seed.mjs";
-import { goTo, useWorld } from "./world.mjs";
+import { goTo, said, settled, useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: seedMonorepo });
 const rowOf = (page, name) => page.locator(".agent").filter({ hasText: name });
@@ -36,7 +36,7 @@ test("who waits for a person is counted, listed by filter, and says what it asks
   const counts = page.getByRole("group", { name: "Filter by state" });
   await counts.getByRole("button", { name: "3 wait for their person" }).click();
   await page.waitForURL(/state=waits_for_person/);
-  assert.equal(await page.locator(".agent").count(), 3);
+  await page.waitForFunction(() => document.querySelectorAll(".agent").length === 3);
   await rowOf(page, "Noam").getByText("Do you want me to keep the old flag?").waitFor();
   await rowOf(page, "منى").getByText("هل أحذف العمود القديم؟").waitFor();
   const listed = await world.clients.ana.get("/v1/sessions?state=waits_for_person");
@@ -89,14 +89,14 @@ test("one claim that stops three is asked about, and overridden for all three, f
   await page.getByRole("button", { name: /holds “Tax migration”: 3 agents are stopped/ }).click();
   await page.getByRole("button", { name: "Ask to release" }).click();
   assert.match(await page.getByRole("textbox", { name: "Message" }).inputValue(), /^3 agents wait for what you hold/);
-  await page.keyboard.press("Control+Enter");
+  await page.getByRole("textbox", { name: "Message" }).press("Control+Enter"); // the dialog takes the focus a moment after it opens
   await page.getByRole("dialog").waitFor({ state: "detached" });
   const got = await world.clients.max.get("/v1/attention");
   assert.ok(got.items.some((i) => i.kind === "message" && i.detail.includes("3 agents wait")), "the holder is not asked");
   await page.getByRole("button", { name: "Override all" }).click();
   await page.getByRole("textbox", { name: "Reason" }).fill("The migration is done; it only waits for review.");
   await page.getByRole("dialog").getByRole("button", { name: "Override all" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await said(page, "3 conflicts overridden."); // the row, and its dialog, go before the last is
   const left = await world.clients.ana.get("/v1/conflicts?kind=exclusive_claim&status=live");
   assert.deepEqual(left.items.filter((c) => c.severity === "block"), []);
 });
@@ -152,6 +152,7 @@ test("who has no agent yet is told how to connect one, and sees the first hook a
   const steps = guest.locator(".card").filter({ hasText: "Connect your agent" });
   await steps.getByText(`svc login --server ${world.url}`).waitFor();
   await guest.locator(".agent").first().waitFor(); // the team's are below
+  await settled(guest);
   const { token } = await world.clients.ana.post("/v1/tokens", { name: "cli · laptop", user_email: "new@acme.example" });
   const agent = new Agent(new Client(world.url, { token }), { tool: "codex", model: "m-1", repo: world.repo, branch: "first" });
   await agent.hook("session_start");

@@ -58,10 +58,10 @@ export async function goTo(page, url) {
   await settled(page);
 }
 
-/** Waits until a page shows its content. */
+/** Waits until a page shows its content, not that of the question before, and hears of what happens next. */
 export async function settled(page) {
   await page.locator("h1").first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading"));
+  await page.waitForFunction(() => !document.querySelector(".loading, [aria-busy=true], .connection:not([data-state=live])"));
 }
 
 /** Goes to another page of the dashboard without loading it anew. */

@@ -49,7 +49,7 @@ export function History() {
         <ChoiceFilter label="Kind" all="Every kind" value={kind} onChange={setKind} data={Object.entries(kinds).map(([value, k]) => ({ value, label: k.label }))} w={160} />
         <RepoFilter value={repo} onChange={setRepo} />
       </div>
-      <Section pad={false}>
+      <Section pad={false} busy={hits.isPlaceholderData}>
         {!enough ? (
           <Empty icon={<IconSearch size={22} stroke={1.5} />} title="What are you looking for?">
             Why did we change the token format? Who last touched the checkout route? Type two letters or more.

@@ -56,6 +56,7 @@ function PaletteBody({ close }: { close: () => void }) {
   const list = useRef<HTMLDivElement>(null);
   const [asked] = useDebouncedValue(q.trim(), 180);
   const hits = useGet("search", "GET /v1/search", { query: { q: asked, limit: 8 } }, { enabled: asked.length >= 2 });
+  const answers = asked === q.trim() && !hits.isPlaceholderData; // Enter opens nothing that another word found
 
   const [intents, repos, members] = [useLiveIntents().data, useRepos().data?.items, useMembers().data?.items];
 
@@ -85,12 +86,13 @@ function PaletteBody({ close }: { close: () => void }) {
       for (const i of work) out.push({ id: i.ref, label: i.title, hint: `${i.ref} · ${i.owner.name}`, icon: IconTargetArrow, go: to(`/intents/${i.ref}`) });
       for (const r of (repos ?? []).filter((r) => has(r.full_name)).slice(0, 3)) out.push({ id: r.id, label: r.full_name, hint: "Repo", icon: IconFolder, go: to(`/repos/${r.full_name}`) });
       for (const m of (members ?? []).filter((m) => has(m.name, m.email)).slice(0, 3)) out.push({ id: m.id, label: m.name, hint: "Person", icon: IconUser, go: to(`/people/${m.id}`) });
-      for (const h of asked.length >= 2 ? (hits.data?.items ?? []).filter((h) => !work.some((i) => i.ref === h.ref)) : [])
-        out.push({ id: h.kind + h.id, label: h.title, hint: [/^(INT|CF)-/.test(h.ref) ? h.ref : found[h.kind], h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
+      for (const h of (answers && hits.data?.items) || [])
+        if (!work.some((i) => i.ref === h.ref))
+          out.push({ id: h.kind + h.id, label: h.title, hint: [/^(INT|CF)-/.test(h.ref) ? h.ref : found[h.kind], h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
       out.push({ id: "all", label: `Search history for “${q.trim()}”`, hint: "", icon: IconSearch, go: to(`/history?q=${encodeURIComponent(q.trim())}`) });
     }
     return out;
-  }, [q, asked, hits.data, intents, repos, members, navigate, close, colorScheme, setColorScheme]);
+  }, [q, answers, hits.data, intents, repos, members, navigate, close, colorScheme, setColorScheme]);
 
   useEffect(() => setAt(0), [q]);
   useEffect(() => {

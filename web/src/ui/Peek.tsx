@@ -57,7 +57,7 @@ export function Peek({ at }: { at: string }) {
           </div>
           <Router hook={here} searchHook={() => ""}>
             <Inside.Provider value>
-              <Suspense fallback={<Loading />}>
+              <Suspense key={at} fallback={<Loading />}>
                 <Route path="/conflicts/:ref" component={ConflictDetail} />
                 <Route path="/intents/:ref" component={IntentDetail} />
                 <Route path="/agents/:id" component={AgentPage} />

@@ -29,9 +29,9 @@ export function Page({ title, sub, actions, children, wide = false, tight = fals
   );
 }
 
-export function Section({ id, title, sub, actions, children, pad = true }: { id?: string; title?: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; pad?: boolean }) {
+export function Section({ id, title, sub, actions, children, pad = true, busy }: { id?: string; title?: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; pad?: boolean; busy?: boolean /* what is shown answers the question before */ }) {
   return (
-    <section className="card" id={id}>
+    <section className="card" id={id} aria-busy={busy}>
       {(title || actions) && (
         <div className="card-head">
           <div className="grow">

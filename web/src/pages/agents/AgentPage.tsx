@@ -28,8 +28,10 @@ export function AgentPage() {
   const { id } = useParams<{ id: string }>();
   const session = useGet("sessions", "GET /v1/sessions/{id}", { path: { id } });
   const team = useTeam();
-  if (!session.data) return <Page title="Agent">{session.isError ? <Failed error={session.error} retry={() => void session.refetch()} /> : <Loading />}</Page>;
-  const agent = team.agents?.find((a) => a.id === id) ?? agentsOf([session.data], team.intents, team.conflicts)[0]!;
+  // Without the others' work it cannot be told what stops it.
+  const error = session.data ? team.error : session.error;
+  if (!session.data || !team.agents) return <Page title="Agent">{error ? <Failed error={error} retry={() => void (session.data ? team : session).refetch()} /> : <Loading />}</Page>;
+  const agent = team.agents.find((a) => a.id === id) ?? agentsOf([session.data], team.intents, team.conflicts)[0]!;
   return <Detail agent={agent} session={session.data} />;
 }
 
@@ -182,13 +184,13 @@ function Doings({ session, intent }: { session: Session; intent: string | undefi
       <div className="filters card-filters">
         <ChoiceFilter label="Kind" all="Everything" value={kind} onChange={setKind} data={["work", "conflicts", "talk", "contracts"].map((value) => ({ value, label: kinds[value]!.label }))} />
       </div>
-      <Load query={own}>
-        {(page) => {
-          const all = [...page.items, ...(work.data?.items ?? [])].filter((e, i, list) => list.findIndex((x) => x.id === e.id) === i).sort((a, b) => Number(b.id) - Number(a.id));
-          const refs = { ...page.refs, ...work.data?.refs };
+      <Load query={intent && own.data ? work : own}>
+        {() => {
+          const all = [...(own.data?.items ?? []), ...(work.data?.items ?? [])].filter((e, i, list) => list.findIndex((x) => x.id === e.id) === i).sort((a, b) => Number(b.id) - Number(a.id));
+          const refs = { ...own.data?.refs, ...work.data?.refs };
           if (all.length === 0) return <p className="happening dim">Nothing {kind ? "of that kind " : ""}has been logged about it yet.</p>;
           return (
-            <div aria-label="What it did" role="list">
+            <div aria-label="What it did" role="list" aria-busy={own.isPlaceholderData || work.isPlaceholderData}>
               {all.slice(0, 120).map((e) => (
                 <div role="listitem" key={e.id}>
                   <Happening event={e} refs={refs} own={session.id} />

@@ -38,9 +38,11 @@ export function PersonPage() {
         <span className="wrap">
           <Pill tone="quiet">{person.role}</Pill>
           <span>{person.email}</span>
-          <span>
-            {plural(agents.length, "agent")}, {plural(live.length, "live intent")}, {plural(pairs.length, "conflict")}
-          </span>
+          {team.agents && (
+            <span>
+              {plural(agents.length, "agent")}, {plural(live.length, "live intent")}, {plural(pairs.length, "conflict")}
+            </span>
+          )}
         </span>
       }
       actions={
@@ -52,7 +54,7 @@ export function PersonPage() {
       }
     >
       <Section title="Agents" pad={false}>
-        <Agents agents={agents} by="trouble" dense={false} onMessage={setWriting} />
+        {team.agents ? <Agents agents={agents} by="trouble" dense={false} onMessage={setWriting} /> : team.error ? <Failed error={team.error} retry={team.refetch} /> : <Loading />}
       </Section>
       {pairs.length > 0 && (
         <Section title="Conflicts" pad={false}>

@@ -96,7 +96,7 @@ export function Conflicts() {
         <PersonFilter value={person} onChange={setPerson} w={140} />
         <ChoiceFilter label="Age" all="Any age" value={age} onChange={setAge} data={ages} w={110} />
       </div>
-      <Section pad={false}>
+      <Section pad={false} busy={closed && past.isPlaceholderData}>
         <WorkList
           list={list}
           label="Conflicts"

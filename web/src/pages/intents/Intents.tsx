@@ -29,7 +29,7 @@ export function Intents() {
         <RepoFilter value={repo} onChange={setRepo} />
         <PersonFilter value={owner} onChange={setOwner} />
       </div>
-      <Section pad={false}>
+      <Section pad={false} busy={list.isPlaceholderData}>
         <WorkList
           list={list}
           label="Intents"

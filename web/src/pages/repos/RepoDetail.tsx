@@ -69,7 +69,7 @@ export function RepoDetail() {
       )}
       <Landing repo={repo.full_name} />
       <Section title="Agents" pad={false}>
-        <Agents agents={here} by="trouble" dense={false} onMessage={setWriting} />
+        {team.agents ? <Agents agents={here} by="trouble" dense={false} onMessage={setWriting} /> : team.error ? <Failed error={team.error} retry={team.refetch} /> : <Loading />}
       </Section>
       <Load query={intents}>
         {(page) =>

@@ -29,6 +29,7 @@ export function Audit() {
       title="Audit log"
       sub="What happened, by whom, newest first. It holds refs and facts, never what people or code said."
       pad={false}
+      busy={events.isPlaceholderData}
       actions={
         <>
           <Select

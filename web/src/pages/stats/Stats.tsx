@@ -33,7 +33,9 @@ export function Stats() {
         <div className="grow" />
         <RepoFilter value={repo} onChange={setRepo} />
       </div>
-      <Load query={stats}>{(s) => (s.totals.sessions === 0 && s.totals.intents === 0 ? <NoStats /> : <Figures stats={s} />)}</Load>
+      <div aria-busy={stats.isPlaceholderData}>
+        <Load query={stats}>{(s) => (s.totals.sessions === 0 && s.totals.intents === 0 ? <NoStats /> : <Figures stats={s} />)}</Load>
+      </div>
     </Page>
   );
 }

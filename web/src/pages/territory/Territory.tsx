@@ -124,7 +124,7 @@ function Inside({ repo, folder, agents }: { repo: string; folder: string; agents
       </section>
       <section>
         <h3>Claims</h3>
-        {live.length === 0 && <p className="dim">Nobody claims anything here.</p>}
+        {intents.data && live.length === 0 && <p className="dim">Nobody claims anything here.</p>}
         <ul className="rows-plain">
           {live.slice(0, 8).map((i) => (
             <li key={i.id} className="wrap">
@@ -138,7 +138,7 @@ function Inside({ repo, folder, agents }: { repo: string; folder: string; agents
       </section>
       <section>
         <h3>Conflicts</h3>
-        {hits.length === 0 && <p className="dim">None.</p>}
+        {conflicts.data && hits.length === 0 && <p className="dim">None.</p>}
         <ul className="rows-plain">
           {hits.slice(0, 8).map((c) => (
             <li key={c.id} className="wrap">
@@ -152,7 +152,7 @@ function Inside({ repo, folder, agents }: { repo: string; folder: string; agents
       </section>
       <section>
         <h3>History</h3>
-        {past.length === 0 && <p className="dim">Nothing was finished here yet.</p>}
+        {intents.data && past.length === 0 && <p className="dim">Nothing was finished here yet.</p>}
         <ul className="rows-plain">
           {past.map((i) => (
             <li key={i.id} className="wrap">
