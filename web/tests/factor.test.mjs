@@ -1,6 +1,9 @@
 // The second factor: set up, asked for, proved again, recovered from, removed.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { password } from "../demo/seed.mjs";
@@ -92,6 +95,26 @@ test("what matters asks for a fresh proof, and then goes on", async () => {
   await dialog(page).last().getByRole("button", { name: "Go on" }).click();
   await said(page, "takes no code any more");
   await page.getByRole("button", { name: "Set up an authenticator app" }).waitFor();
+});
+
+test("an owner downloads what the org has of a person, who downloads all of it", async () => {
+  const lines = async (page, button, name) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    assert.equal(file.suggestedFilename(), name);
+    const written = join(await mkdtemp(join(tmpdir(), "svc-export-")), name);
+    await file.saveAs(written);
+    return (await readFile(written, "utf8")).trim().split("\n").map((l) => JSON.parse(l).table);
+  };
+  const members = await world.page("ana", "/settings/members");
+  const row = members.locator(".row-item").filter({ hasText: "chen@" });
+  const theirs = await lines(members, row.getByRole("button", { name: "Export" }), "svc-chen@northwind.example.ndjson");
+  const chen = new Client(world.url, { org: "northwind" });
+  await chen.post("/v1/auth/sign-in", { email: "chen@northwind.example", password });
+  const page = await world.pageOf(await world.profile(chen));
+  await page.goto(world.url + "/settings/profile");
+  const own = await lines(page, page.getByRole("button", { name: "Download your data" }), "svc-chen@northwind.example.ndjson");
+  assert.ok(theirs.includes("intents") && own.includes("intents"), theirs.join());
+  assert.ok(own.includes("web_sessions") && !theirs.includes("web_sessions"), own.join());
 });
 
 test("an org that demands a second factor lets people set one up, and then in", async () => {

@@ -54,6 +54,17 @@ type Erased struct {
 	Name string `json:"name" doc:"What they are called from now on: former member 7"`
 }
 
+// PersonExport is what an org stores about a person, without secrets.
+type PersonExport struct {
+	Rows []ExportedRow `json:"rows"`
+}
+
+// An ExportedRow is one record of a table of the server's.
+type ExportedRow struct {
+	Table string         `json:"table"`
+	Row   map[string]any `json:"row"`
+}
+
 // SetRole changes a member's role.
 type SetRole struct {
 	UserID string     `path:"userId"`

@@ -266,7 +266,7 @@ type MemberUpdatedPayload struct {
 	Name         bool       `json:"name,omitempty" doc:"Their name changed at the provider, or in the directory"`
 	Email        bool       `json:"email,omitempty" doc:"Their address changed there"`
 	Unbound      int64      `json:"unbound,omitempty" doc:"How many sign-ins they are no longer bound to"`
-	Account      string     `json:"account,omitempty" enum:"disabled,enabled,reset,signed_out" doc:"What the server's administrator did with their account"`
+	Account      string     `json:"account,omitempty" enum:"disabled,enabled,reset,signed_out,exported" doc:"What was done with their account: exported by an owner or themselves, else by the server's administrator"`
 }
 
 // A MemberErasedPayload is of a person of whom nothing is left.

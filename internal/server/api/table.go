@@ -144,6 +144,12 @@ var accounts = []Op{
 		Problems: fails(missing, taken),
 		Run:      run((*people.Service).EraseMember),
 	},
+	{Route: "POST /v1/members/{userId}/export", Summary: "What the org stores about a person, for an owner", Door: CookieOnly, Roles: owners,
+		Fresh: always, Page: "/settings/members", Success: 200, Events: emits(coord.EventMemberUpdated),
+		Problems: fails(missing, taken, problem.RateLimited), Run: run((*people.Service).ExportMember)},
+	{Route: "POST /v1/me/export", Summary: "What the org stores about you, and your account", Door: CookieOnly, Fresh: always,
+		Page: "/settings/profile", Success: 200, Events: emits(coord.EventMemberUpdated),
+		Problems: fails(taken, problem.RateLimited), Run: run((*people.Service).ExportMe)},
 	{
 		Route:   "GET /v1/invites",
 		Summary: "List pending invites",

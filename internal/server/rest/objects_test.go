@@ -41,6 +41,10 @@ var objects = map[string]maker{
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id + "/erase", id, nil}
 	},
+	"POST /v1/members/{userId}/export": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		return object{"/v1/members/" + id + "/export", id, nil}
+	},
 	"DELETE /v1/auth/passkeys/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		k := store.Passkey{ID: uuid.NewString(), UserID: o.Users[coord.Owner].ID, Credential: uuid.NewString(), Name: "laptop"}
 		w.Write("signin", func(ctx context.Context, tx *store.Tx) error { return tx.InsertPasskey(ctx, k) })

@@ -84,17 +84,63 @@ type Exported struct {
 	Row   map[string]any `json:"row"`
 }
 
+// Size is about how many bytes a row takes.
+func (e Exported) Size() (n int) {
+	for name, v := range e.Row {
+		switch n += len(name) + 16; v := v.(type) {
+		case string:
+			n += len(v)
+		case jsontext.Value:
+			n += len(v)
+		}
+	}
+	return n
+}
+
 // ExportPerson calls fn with each row about a person.
 func (tx *Tx) ExportPerson(ctx context.Context, user string, fn func(Exported) error) error {
-	return tx.export(ctx, personRows, user, fn)
+	return tx.export(ctx, personRows, fn, user)
+}
+
+// notPrivate are the rows that others than those who took part may see.
+var notPrivate = map[string]string{
+	"messages":  ` AND conversation_id IN (SELECT id FROM conversations WHERE kind <> 'direct')`,
+	"questions": ` AND NOT private`,
+	"answers":   ` AND question_id IN (SELECT id FROM questions WHERE NOT private)`,
+}
+
+// ExportMember calls fn with each row of an org about a person. To themselves
+// (own) these are also what they wrote to single people and what they sign in
+// with, which is in no org.
+func (tx *Tx) ExportMember(ctx context.Context, org, user string, own bool, fn func(Exported) error) error {
+	inOrg := map[string]string{}
+	for _, part := range orgRows {
+		inOrg[part.table] = strings.ReplaceAll(part.where, "$1", "$2")
+	}
+	var here, nowhere []rowsOf
+	for _, part := range personRows {
+		if where, is := inOrg[part.table]; is {
+			where = `(` + part.where + `) AND ` + where
+			if !own {
+				where += notPrivate[part.table]
+			}
+			here = append(here, rowsOf{part.table, where})
+		} else if own {
+			nowhere = append(nowhere, part)
+		}
+	}
+	if err := tx.export(ctx, here, fn, user, org); err != nil {
+		return err
+	}
+	return tx.export(ctx, nowhere, fn, user)
 }
 
 // ExportOrg calls fn with each row of an org.
 func (tx *Tx) ExportOrg(ctx context.Context, org string, fn func(Exported) error) error {
-	return tx.export(ctx, orgRows, org, fn)
+	return tx.export(ctx, orgRows, fn, org)
 }
 
-func (tx *Tx) export(ctx context.Context, from []rowsOf, of string, fn func(Exported) error) error {
+func (tx *Tx) export(ctx context.Context, from []rowsOf, fn func(Exported) error, of ...any) error {
 	columns := map[string][]string{}
 	for _, c := range Columns() {
 		if c.Kind != SecretColumn {
@@ -102,15 +148,15 @@ func (tx *Tx) export(ctx context.Context, from []rowsOf, of string, fn func(Expo
 		}
 	}
 	for _, part := range from {
-		if err := tx.exportTable(ctx, part, columns[part.table], of, fn); err != nil {
+		if err := tx.exportTable(ctx, part, columns[part.table], fn, of); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (tx *Tx) exportTable(ctx context.Context, part rowsOf, names []string, of string, fn func(Exported) error) error {
-	rows, err := tx.QueryContext(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+part.table+` WHERE `+part.where, of)
+func (tx *Tx) exportTable(ctx context.Context, part rowsOf, names []string, fn func(Exported) error, of []any) error {
+	rows, err := tx.QueryContext(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+part.table+` WHERE `+part.where, of...)
 	if err != nil {
 		return err
 	}

@@ -257,21 +257,3 @@ func (s *Service) Orgs(ctx context.Context) (out []coord.Org, err error) {
 	})
 	return out, err
 }
-
-// ExportUser calls fn with each row about a person.
-func (s *Service) ExportUser(ctx context.Context, email string, fn func(store.Exported) error) error {
-	a, err := s.accountOf(ctx, email)
-	if err != nil {
-		return err
-	}
-	return s.Read(ctx, func(tx *store.Tx) error { return tx.ExportPerson(ctx, a.ID, fn) })
-}
-
-// ExportOrg calls fn with each row of an org.
-func (s *Service) ExportOrg(ctx context.Context, slug string, fn func(store.Exported) error) error {
-	id, err := s.orgBySlug(ctx, slug)
-	if err != nil {
-		return err
-	}
-	return s.Read(ctx, func(tx *store.Tx) error { return tx.ExportOrg(ctx, id, fn) })
-}

@@ -8,6 +8,7 @@ import { useFilter } from "../../lib/url";
 import { Ago, Code, StackTable } from "../../ui/bits";
 import { useAction } from "../../ui/action";
 import { Empty, Failed, Loading, Section } from "../../ui/page";
+import { download } from "./download";
 
 const groups: Record<string, string> = {
   signins: "signin.succeeded,signin.failed",
@@ -119,10 +120,5 @@ async function exportAll(type: string | undefined): Promise<void> {
     all.push(...page.items);
     cursor = page.next_cursor ?? undefined;
   } while (cursor && all.length < exportLimit);
-  const blob = new Blob([all.map((e) => JSON.stringify(e)).join("\n") + "\n"], { type: "application/x-ndjson" });
-  const a = document.createElement("a");
-  a.href = URL.createObjectURL(blob);
-  a.download = `svc-audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
-  a.click();
-  URL.revokeObjectURL(a.href);
+  download(`svc-audit-${new Date().toISOString().slice(0, 10)}.ndjson`, all);
 }

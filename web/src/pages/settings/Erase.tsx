@@ -30,7 +30,7 @@ export function Erase({ member }: { member: Member }) {
           <p className="dim">
             Name, address, sign-ins and all that they and their agents wrote are taken out, everywhere, and cannot be brought back. Tokens end at once. Figures and the audit log stay, as of a former member. Backups made before still have the person.
           </p>
-          <p className="dim">To keep a copy, the server&rsquo;s administrator can export it first: svcd user export.</p>
+          <p className="dim">To keep a copy, export it first. What they wrote to single people only they themselves, or the server&rsquo;s administrator, can export.</p>
           <TextInput label="Their address" description={`Type ${member.email} to confirm.`} autoComplete="off" data-autofocus required value={typed} onChange={(e) => setTyped(e.target.value)} />
         </Form>
       </Dialog>

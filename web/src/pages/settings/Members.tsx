@@ -12,6 +12,7 @@ import { fieldError, useAction } from "../../ui/action";
 import { Confirmed, Form } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 import { Erase } from "./Erase";
+import { ExportMember } from "./Export";
 import { SignInRules } from "./SignInRules";
 
 const roles: { value: Role; label: string; does: string }[] = [
@@ -105,7 +106,12 @@ function MemberRow({ member }: { member: Member }) {
           onConfirm={() => remove.mutateAsync()}
         />
       )}
-      {me.org.role === "owner" && member.id !== me.user.id && <Erase member={member} />}
+      {me.org.role === "owner" && member.id !== me.user.id && (
+        <>
+          <ExportMember member={member} />
+          <Erase member={member} />
+        </>
+      )}
     </li>
   );
 }

@@ -5,6 +5,7 @@ import { useMe } from "../../lib/session";
 import { Avatar, Pill } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Section } from "../../ui/page";
+import { YourData } from "./Export";
 import { Factors } from "./Factors";
 
 export function Profile() {
@@ -39,6 +40,7 @@ export function Profile() {
       </Section>
       <Factors />
       <Password />
+      <YourData email={me.user.email} />
     </>
   );
 }
