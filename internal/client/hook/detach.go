@@ -122,15 +122,15 @@ func (r *runner) ownFiles() []string {
 	}
 	var out []string
 	if config, err := r.ConfigDir(); err == nil && config != "" {
-		out = append(out, realPath(config))
+		out = append(out, r.real(config))
 	}
 	if place, err := local.Locate(r.Getenv); err == nil && place.Dir != "" {
-		out = append(out, realPath(place.Dir))
+		out = append(out, r.real(place.Dir))
 	}
 	if self, err := os.Executable(); err == nil {
-		out = append(out, self, realPath(self))
+		out = append(out, self, r.real(self))
 	}
-	r.own = append(out, realPath(spool.Folder(r.TempDir)))
+	r.own = append(out, r.real(spool.Folder(r.TempDir)))
 	return r.own
 }
 

@@ -138,12 +138,13 @@ type runner struct {
 	mended  string   // what was wrong with svc's own files, and is not any more
 	copies  *copies.Book
 	own     []string                  // folders of svc's own
+	reals   map[string]string         // paths without links, of a run that is over soon; nil to look each time
 	detach  map[string][]wire.HookGit // what the call would take from svc's sight, by working copy
 }
 
 // Run handles one event and returns the exit code of the process.
 func Run(ctx context.Context, env Env) (code int) {
-	r := &runner{Env: env}
+	r := &runner{Env: env, reals: map[string]string{}}
 	r.guard()
 	defer func() {
 		if p := recover(); p != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func (r *runner) targets(ctx context.Context) ([]target, error) {
 			}
 			return r.places(repo), nil
 		}
-		paths := absolutes(c.Cwd, c.Paths)
+		paths := absolutes(c.Cwd, c.Paths, r.real)
 		out := r.split(paths)
 		if c.Event == wire.HookPostEdit {
 			return spelled(out), nil
@@ -293,17 +294,38 @@ func lastActive(repo *gitrepo.Repo) time.Time {
 	return last
 }
 
+// real is realPath, which looks at a folder once in a run: the paths of one call
+// and of svc's own files lie close together.
+func (r *runner) real(path string) string {
+	plain := filepath.IsAbs(path) && filepath.Clean(path) == path && runtime.GOOS != "windows" // where a name has many spellings
+	if r.reals == nil || !plain {
+		return realPath(path)
+	}
+	if known, ok := r.reals[path]; ok {
+		return known
+	}
+	parent, out := filepath.Dir(path), path
+	if parent != path {
+		out = filepath.Join(r.real(parent), filepath.Base(path))
+		if info, err := os.Lstat(out); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			out = realPath(out)
+		}
+	}
+	r.reals[path] = out
+	return out
+}
+
 func (r *runner) findRepo(dir string) (*gitrepo.Repo, bool) {
 	if dir == "" {
 		return nil, false
 	}
-	return r.find(realPath(dir))
+	return r.find(r.real(dir))
 }
 
-func absolutes(dir string, paths []string) []string {
+func absolutes(dir string, paths []string, real func(string) string) []string {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
-		out = append(out, realPath(absolute(dir, p)))
+		out = append(out, real(absolute(dir, p)))
 	}
 	return out
 }

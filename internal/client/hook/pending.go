@@ -105,7 +105,7 @@ func (r *runner) after(s send, wanted []string) map[string]draft {
 	out := map[string]draft{}
 	byFile := map[string][]host.Change{}
 	for _, c := range r.call.Changes() {
-		full := realPath(absolute(r.call.Cwd, c.Path))
+		full := r.real(absolute(r.call.Cwd, c.Path))
 		rel, err := filepath.Rel(s.at.Root, full)
 		if rel = filepath.ToSlash(rel); err == nil && slices.Contains(wanted, rel) {
 			byFile[rel] = append(byFile[rel], c)

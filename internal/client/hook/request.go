@@ -216,7 +216,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		IgnoreCase:   s.at.IgnoresCase(),
 		KnownOnly:    !r.login.Local && r.login.Leave != Chosen && !r.asked(s.at.Root),
 	}
-	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(s.at.Root, r.real(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 		out.CwdPath = excerpt.Text(filepath.ToSlash(rel), 1024)
 	}
 	if s.event == wire.HookSessionStart || s.event == wire.HookPrompt {

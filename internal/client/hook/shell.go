@@ -52,7 +52,7 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		}
 		files, whole := r.expand(ctx, dir, result.Writes)
 		if len(files)+len(whole) == 0 { // a patch for a command we do not know
-			files = absolutes(dir, c.Paths)
+			files = absolutes(dir, c.Paths, r.real)
 		}
 		out = r.withFolders(r.split(files), whole)
 		for _, at := range reached {
@@ -369,7 +369,7 @@ func patched(dir, file string, strip int) limit.List[string] {
 	if len(names) == 0 {
 		names = patch.Diff(string(data), strip)
 	}
-	return limit.List[string]{Items: absolutes(dir, names)}
+	return limit.List[string]{Items: absolutes(dir, names, realPath)}
 }
 
 // dirty returns the files with uncommitted changes at or under a path. It has

@@ -43,7 +43,7 @@ func (r *runner) noteReads() error {
 	}
 	r.open()
 	for _, read := range c.Reads {
-		if err := r.shown(realPath(absolute(c.Cwd, read.Path)), read.From, read.To); err != nil {
+		if err := r.shown(r.real(absolute(c.Cwd, read.Path)), read.From, read.To); err != nil {
 			return err
 		}
 	}

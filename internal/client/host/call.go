@@ -71,8 +71,8 @@ func Parse(declared *Host, event string, data []byte, getenv func(string) string
 // for another.
 func detect(declared *Host, p payload, getenv func(string) string) *Host {
 	for _, id := range declared.AlsoReadBy {
-		if h, ok := ByID(id); ok && h.betrays != nil && h.betrays(p, getenv) {
-			return h
+		if r := rowOf(id); r != nil && r.betrays != nil && r.betrays(p, getenv) {
+			return r.get()
 		}
 	}
 	return declared
@@ -134,7 +134,7 @@ func (c *Call) readTool(p payload, e Event) {
 	c.Tool = e.Tool
 	if c.Tool == "" {
 		name := strings.ToLower(p.text(s.tool))
-		if c.Tool = toolNames.Get()[name]; c.Tool == "" && c.Host.isForeign(name) {
+		if c.Tool = toolNamed(name); c.Tool == "" && c.Host.isForeign(name) {
 			c.Tool = Foreign
 		}
 	}

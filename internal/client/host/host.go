@@ -67,13 +67,12 @@ type Host struct {
 	VersionEnv string   // variable that holds its version
 	Timeout    time.Duration
 
-	shape   shape
-	asking  []string // kinds of notification that ask for permission
-	betrays func(p payload, getenv func(string) string) bool
-	deny    func(c *Call, reason, context string) Output
-	inject  func(c *Call, context string) Output
-	quiet   func(c *Call) Output // what it must be told when there is nothing to say
-	adjust  func(c *Call, p payload, getenv func(string) string)
+	shape  shape
+	asking []string // kinds of notification that ask for permission
+	deny   func(c *Call, reason, context string) Output
+	inject func(c *Call, context string) Output
+	quiet  func(c *Call) Output // what it must be told when there is nothing to say
+	adjust func(c *Call, p payload, getenv func(string) string)
 	// denyCarries tells that a denial has room for context too.
 	denyCarries bool
 }
@@ -92,13 +91,19 @@ func All() (out []*Host) {
 
 // ByID returns the host with the given id; dashes are as good as underscores.
 func ByID(id string) (*Host, bool) {
-	id = strings.ReplaceAll(id, "-", "_")
-	for r := range rows {
-		if r.id == id {
-			return r.get(), true
-		}
+	if r := rowOf(strings.ReplaceAll(id, "-", "_")); r != nil {
+		return r.get(), true
 	}
 	return nil, false
+}
+
+func rowOf(id string) *row {
+	for r := range rows {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
 }
 
 // TakesAt reports whether the host shows context that it gets at m.

@@ -66,14 +66,14 @@ func checkRow(t *testing.T, h *Host) {
 	}
 	for kind, tools := range map[string][]string{Edit: h.Edits, Bash: h.Shells, ExitPlanMode: h.Plans} {
 		for _, name := range tools {
-			ours := toolNames.Get()[strings.ToLower(name)]
+			ours := toolNamed(strings.ToLower(name))
 			if kind == Edit && !isEdit(ours) || kind == Bash && !isShell(ours) || kind == ExitPlanMode && ours != kind {
 				t.Errorf("tool %s is taken for %q", name, ours)
 			}
 		}
 	}
 	for _, id := range h.AlsoReadBy {
-		if other, ok := ByID(id); !ok || other.betrays == nil {
+		if other := rowOf(id); other == nil || other.betrays == nil {
 			t.Errorf("nothing betrays %s when it runs the hooks of %s", id, h.ID)
 		}
 	}

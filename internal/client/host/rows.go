@@ -10,8 +10,11 @@ import (
 type row struct {
 	id   string
 	make func() *Host
-	once sync.Once
-	host *Host
+	// betrays tells by its payload a host that runs the hooks of another. It is
+	// asked of hosts that do not run, which need not be made for it.
+	betrays func(p payload, getenv func(string) string) bool
+	once    sync.Once
+	host    *Host
 }
 
 func (r *row) get() *Host {
@@ -101,7 +104,7 @@ var firstNine = []row{
 			adjust:      adjustClaude,
 		}
 	}},
-	{id: "codex", make: func() *Host {
+	{id: "codex", betrays: func(p payload, _ func(string) string) bool { return p.has("turn_id") }, make: func() *Host {
 		return &Host{
 			Name: "Codex", Surface: "cli",
 			Configs:     []string{".codex/hooks.json", ".codex/config.toml"},
@@ -110,10 +113,9 @@ var firstNine = []row{
 			Edits:       []string{"apply_patch"}, Shells: []string{"Bash"},
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
 			shape: claudeShape, deny: denyEnvelope, inject: injectEnvelope,
-			betrays: func(p payload, _ func(string) string) bool { return p.has("turn_id") },
 		}
 	}},
-	{id: "cursor", make: func() *Host {
+	{id: "cursor", betrays: betraysCursor, make: func() *Host {
 		return &Host{
 			Name: "Cursor", Surface: "ide",
 			Configs: []string{".cursor/hooks.json"}, UserConfigs: []string{".cursor/hooks.json"},
@@ -124,10 +126,10 @@ var firstNine = []row{
 			},
 			Edits: []string{"Write", "Delete"}, Shells: []string{"Shell"},
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
-			shape: cursorShape(), deny: denyCursor, inject: injectCursor, betrays: betraysCursor, adjust: adjustCursor,
+			shape: cursorShape(), deny: denyCursor, inject: injectCursor, adjust: adjustCursor,
 		}
 	}},
-	{id: "copilot_cli", make: func() *Host {
+	{id: "copilot_cli", betrays: betraysCopilot, make: func() *Host {
 		return &Host{
 			Name: "Copilot CLI", Surface: "cli", VersionEnv: "COPILOT_CLI_BINARY_VERSION",
 			Configs:     []string{".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"},
@@ -139,10 +141,10 @@ var firstNine = []row{
 			}),
 			Edits: []string{"create", "edit", "apply_patch"}, Shells: []string{"bash", "powershell"}, Joint: "-",
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
-			shape: copilotShape(), deny: denyFlat, inject: injectFlat, betrays: betraysCopilot,
+			shape: copilotShape(), deny: denyFlat, inject: injectFlat,
 		}
 	}},
-	{id: "vscode", make: func() *Host {
+	{id: "vscode", betrays: func(p payload, _ func(string) string) bool { return p.isoTime() }, make: func() *Host {
 		return &Host{
 			Name:        "VS Code",
 			Surface:     "ide",
@@ -157,12 +159,11 @@ var firstNine = []row{
 				"create_file", "replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "apply_patch",
 				"edit_notebook_file",
 			},
-			Shells:  []string{"run_in_terminal"},
-			Takes:   []Moment{SessionStart, BeforeTool, AfterTool},
-			shape:   vscodeShape(),
-			deny:    denyEnvelope,
-			inject:  injectEnvelope,
-			betrays: func(p payload, _ func(string) string) bool { return p.isoTime() },
+			Shells: []string{"run_in_terminal"},
+			Takes:  []Moment{SessionStart, BeforeTool, AfterTool},
+			shape:  vscodeShape(),
+			deny:   denyEnvelope,
+			inject: injectEnvelope,
 		}
 	}},
 	{id: "gemini_cli", make: func() *Host {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/patch"
-	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Our names of tools, after the first host's.
@@ -21,29 +20,36 @@ const (
 	Foreign      = "Foreign" // a tool of another tool server: it may write files, and tells of none
 )
 
-// toolNames are the names of tools in all hosts, in lower case. A name means
+// toolNamed returns the tool of a name in any host, in lower case. A name means
 // the same wherever it is seen, so that a host which runs another's hooks is
-// understood too. Tools that are not here are none of our business.
-var toolNames = lazy.Table[map[string]string]{Make: func() map[string]string {
-	return map[string]string{
-		"edit": Edit, "str_replace_editor": Edit, "str-replace-editor": Edit, "str_replace": Edit, "replace": Edit,
-		"apply_patch": Edit, "applypatch": Edit, "editor": Edit, "edit_file": Edit, "fs_append": Edit,
-		"replace_in_file": Edit, "replace_file_content": Edit, "replace_string_in_file": Edit,
-		"insert_edit_into_file": Edit, "developer__edit": Edit, "developer__text_editor": Edit,
-		"write": Write, "create": Write, "create_file": Write, "write_file": Write, "write_to_file": Write,
-		"fs_write": Write, "save-file": Write, "developer__write": Write,
-		"multiedit": MultiEdit, "multi_edit": MultiEdit, "multi_replace_string_in_file": MultiEdit, "multi_replace_file_content": MultiEdit,
-		"notebookedit": NotebookEdit, "notebook_edit": NotebookEdit, "edit_notebook_file": NotebookEdit,
-		"delete": Delete, "delete_file": Delete, "remove-files": Delete,
-		"read": Read, "read_file": Read, "read_files": Read, "read_many_files": Read, "fs_read": Read, "view": Read, "view_file": Read,
-		"notebookread": Read, "beforereadfile": Read,
-		"bash": Bash, "shell": Bash, "exec_command": Bash, "local_shell": Bash, "run_shell_command": Bash,
-		"execute_bash": Bash, "execute": Bash, "execute_command": Bash, "run_command": Bash, "run_commands": Bash,
-		"run_in_terminal": Bash, "launch-process": Bash, "developer__shell": Bash,
-		"powershell": PowerShell, "execute_pwsh": PowerShell,
-		"exitplanmode": ExitPlanMode, "exit_plan_mode": ExitPlanMode, "plan_exit": ExitPlanMode,
+// understood too. Tools that are not here are none of our business: "".
+func toolNamed(name string) string {
+	switch name {
+	case "edit", "str_replace_editor", "str-replace-editor", "str_replace", "replace", "apply_patch", "applypatch",
+		"editor", "edit_file", "fs_append", "replace_in_file", "replace_file_content", "replace_string_in_file",
+		"insert_edit_into_file", "developer__edit", "developer__text_editor":
+		return Edit
+	case "write", "create", "create_file", "write_file", "write_to_file", "fs_write", "save-file", "developer__write":
+		return Write
+	case "multiedit", "multi_edit", "multi_replace_string_in_file", "multi_replace_file_content":
+		return MultiEdit
+	case "notebookedit", "notebook_edit", "edit_notebook_file":
+		return NotebookEdit
+	case "delete", "delete_file", "remove-files":
+		return Delete
+	case "read", "read_file", "read_files", "read_many_files", "fs_read", "view", "view_file", "notebookread",
+		"beforereadfile":
+		return Read
+	case "bash", "shell", "exec_command", "local_shell", "run_shell_command", "execute_bash", "execute",
+		"execute_command", "run_command", "run_commands", "run_in_terminal", "launch-process", "developer__shell":
+		return Bash
+	case "powershell", "execute_pwsh":
+		return PowerShell
+	case "exitplanmode", "exit_plan_mode", "plan_exit":
+		return ExitPlanMode
 	}
-}}
+	return ""
+}
 
 // isForeign reports whether a tool, in lower case, is of another tool server than
 // ours. Hosts call it mcp__server__tool, mcp_server_tool, MCP:tool, or join the two

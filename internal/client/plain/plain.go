@@ -160,8 +160,8 @@ func Overwrite(name string, content []byte) error {
 		return err
 	}
 	_, err = f.WriteAt(content, 0)
-	if err == nil {
-		err = f.Truncate(int64(len(content)))
+	if info, no := f.Stat(); err == nil && (no != nil || info.Size() > int64(len(content))) {
+		err = f.Truncate(int64(len(content))) // which costs more than all of the rest
 	}
 	return errors.Join(err, f.Close())
 }

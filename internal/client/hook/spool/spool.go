@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ func Folder(temp string) string {
 	if temp == "" {
 		temp = os.TempDir()
 	}
-	return filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
+	return filepath.Join(temp, "svc-hook-"+strconv.Itoa(os.Getuid()))
 }
 
 // Open finds the user's own folder; it creates nothing yet.

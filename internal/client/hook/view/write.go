@@ -1,6 +1,7 @@
 package view
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,9 +64,13 @@ func begun(name string) (was, after []Line, sure, ok bool) {
 
 // forget ends a pending edit. The file stays, for the next edit: to make one and
 // take it away costs more than all the rest that is done here before an edit.
-func forget(name string) { _ = plain.Overwrite(name, []byte(over)) }
+func forget(name string, info fs.FileInfo) {
+	if !info.Mode().IsRegular() || os.Truncate(name, int64(len(over))) != nil {
+		_ = plain.Overwrite(name, []byte(over))
+	}
+}
 
-// over is what is in the file of an edit that is no longer pending.
+// over is as long as the file of an edit that is no longer pending.
 const over = "-"
 
 // Wrote notes that the session has edited a file: as it told before, or, where
@@ -81,7 +86,7 @@ func (s Session) Wrote(path string, since time.Time) error {
 	info, err := os.Lstat(name)
 	was, after, sure, noted := begun(name)
 	if err == nil && info.Size() != int64(len(over)) {
-		forget(name)
+		forget(name, info)
 	}
 	if !ok {
 		return nil
@@ -118,7 +123,8 @@ func (s Session) settle(path string) {
 		return
 	}
 	name := s.book.pending(s.repo.Root, path, s.Tool, s.ID)
-	if info, err := os.Lstat(name); err != nil || info.Size() == int64(len(over)) {
+	info, err := os.Lstat(name)
+	if err != nil || info.Size() == int64(len(over)) {
 		return
 	}
 	_, after, sure, noted := begun(name)
@@ -127,7 +133,7 @@ func (s Session) settle(path string) {
 		_ = s.Wrote(path, time.Time{})
 		return
 	}
-	forget(name) // it was not made
+	forget(name, info) // it was not made
 }
 
 // knows has a session that never saw a file know it as it was committed, or as
