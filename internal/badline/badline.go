@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,12 +33,15 @@ type Line struct {
 	Addr string // where it listens, on this machine
 	l    net.Listener
 
+	counts atomic.Bool
+
 	mu      sync.Mutex
 	to      string
 	quality Quality
 	silent  bool
 	change  *sync.Cond
 	conns   map[net.Conn]bool
+	ways    []Way
 }
 
 // New returns a good line to an address.
@@ -106,6 +110,10 @@ func (p *Line) copy(to, from net.Conn, delay func(Quality) time.Duration, opens 
 	})
 	defer wait.Wait()
 	defer close(pieces)
+	heard := func([]byte) {}
+	if opens && p.counts.Load() {
+		heard = (&counter{line: p, named: map[string]string{}}).read
+	}
 	var free, last time.Time // when the line can take more, and when the piece before is due
 	buf := make([]byte, 64<<10)
 	for {
@@ -134,6 +142,7 @@ func (p *Line) copy(to, from net.Conn, delay func(Quality) time.Duration, opens 
 		last = due
 		next := piece{due: due}
 		if n > 0 {
+			heard(buf[:n])
 			next.data = append([]byte(nil), buf[:n]...)
 		}
 		select {

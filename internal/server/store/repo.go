@@ -138,15 +138,20 @@ func (tx *Tx) maybeRepo(ctx context.Context, query string, args ...any) (*coord.
 }
 
 // RepoByRemotes returns the org's repo that has one of the fingerprints, the
-// earlier in the list the better, or nil.
+// earlier in the list the better, or nil. It asks as RepoByName does.
 func (tx *Tx) RepoByRemotes(ctx context.Context, org string, fingerprints []string) (*coord.Repo, error) {
 	for _, fp := range fingerprints {
-		r, err := tx.maybeRepo(ctx, `
+		r, err := scanRepo(tx.QueryRowContext(ctx, `
 			SELECT `+repoColumns+` FROM repo_remotes x JOIN repos r ON r.id = x.repo_id
-			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp)
-		if r != nil || err != nil {
-			return r, err
+			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp))
+		remotes, failed := all(ctx, tx, scanText, `
+			SELECT y.fingerprint FROM repo_remotes x JOIN repo_remotes y ON y.repo_id = x.repo_id
+			WHERE x.org_id = $1 AND x.fingerprint = $2 ORDER BY y.position, y.fingerprint`, org, fp)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
 		}
+		r.Remotes = remotes
+		return &r, errors.Join(err, failed)
 	}
 	return nil, nil
 }

@@ -112,13 +112,13 @@ func (w *World) start() {
 const patience = time.Minute
 
 // Replica starts another service on the same database.
-func (w *World) Replica() *World { return w.ReplicaAhead(0) }
+func (w *World) Replica() *World { return w.ReplicaWith(func(*daemon.Config) {}) }
 
-// ReplicaAhead starts another service on the same database, whose clock is ahead.
-func (w *World) ReplicaAhead(by time.Duration) *World {
+// ReplicaWith is Replica with other settings.
+func (w *World) ReplicaWith(change func(*daemon.Config)) *World {
 	w.t.Helper()
 	r := &World{t: w.t, cfg: w.cfg, Log: &Log{}, Store: w.Store}
-	r.cfg.Clock = func() time.Time { return w.cfg.Clock().Add(by) }
+	change(&r.cfg)
 	r.start()
 	w.t.Cleanup(r.Stop)
 	return r

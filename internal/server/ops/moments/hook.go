@@ -91,16 +91,19 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return err
 		}
 		return keep(ctx, c, e, reply)
-	}, func(tx *store.Tx) {
-		if e.DedupeKey != "" {
-			tx.HookReply(ctx, e.who.OrgID, e.replyKey())
-		}
-		tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
-	})
+	}, func(tx *store.Tx) { e.foresee(ctx, tx) })
 	if err == nil {
 		s.Live.Told(e.who.OrgID, e.key())
 	}
 	return reply, err
+}
+
+// foresee asks for what handling an event asks for first, in tx.Foresee.
+func (e *hookEvent) foresee(ctx context.Context, tx *store.Tx) {
+	if e.DedupeKey != "" {
+		tx.HookReply(ctx, e.who.OrgID, e.replyKey())
+	}
+	tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 }
 
 // A hook is one event being handled.
@@ -151,6 +154,9 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 			c.Told(ctx, h.session.ID)
 			if h.session.IntentID != nil {
 				c.IntentByID(ctx, c.Who.OrgID, *h.session.IntentID)
+			}
+			if e.Event == wire.HookPreEdit || e.Event == wire.HookPreShell {
+				h.foreseeDecision(ctx)
 			}
 		})
 	}

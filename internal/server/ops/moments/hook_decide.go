@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -19,16 +20,52 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// hookDecide answers whether an edit may go on. What is allowed, as most edits
-// are, costs a look at the session's row and at memory, and writes nothing.
+// hookDecide answers whether an edit may go on, within the time that its agent
+// waits: from memory where the rest takes longer. That is then carried out after
+// the answer.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
-	began := time.Now()
+	type answer struct {
+		reply wire.HookReply
+		err   error
+		told  []coord.Event
+	}
+	done := make(chan answer, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+		defer cancel()
+		ctx, noted := store.Noting(ctx)
+		var a answer
+		defer func() {
+			if broken := recover(); broken != nil {
+				a.err = fmt.Errorf("panic while deciding: %v\n%s", broken, debug.Stack())
+			}
+			a.told = noted.Events
+			done <- a
+		}()
+		a.reply, a.err = s.hookLook(ctx, e)
+	}()
+	late := time.NewTimer(s.Doubt)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		store.Note(ctx, a.told)
+		return a.reply, a.err
+	case <-ctx.Done():
+		return wire.HookReply{}, ctx.Err()
+	case <-late.C:
+		return s.fromMemory(e), nil
+	}
+}
+
+// hookLook decides. What is allowed, as most edits are, costs a look at the
+// session's row and at memory, and writes nothing.
+func (s *Service) hookLook(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
 	p, known, err := s.lookUp(ctx, e)
 	if err != nil {
 		return s.unsure(ctx, e, err)
 	}
 	if !known || e.FailOpens > 0 || e.StaleWrites > 0 { // which is to be written down
-		return s.inTime(ctx, e, began)
+		return s.hookAnswer(ctx, e, p)
 	}
 	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
 	reply := ruling.Allowed()
@@ -53,36 +90,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	if err != nil || free {
 		return reply, err
 	}
-	return s.inTime(ctx, e, began)
-}
-
-// inTime is hookAnswer for an agent that does not wait long. Its write may take
-// longer, and is then carried out after the answer.
-func (s *Service) inTime(ctx context.Context, e *hookEvent, began time.Time) (wire.HookReply, error) {
-	type answer struct {
-		reply wire.HookReply
-		err   error
-		told  []coord.Event
-	}
-	done := make(chan answer, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
-		defer cancel()
-		ctx, noted := store.Noting(ctx)
-		reply, err := s.hookAnswer(ctx, e)
-		done <- answer{reply, err, noted.Events}
-	}()
-	late := time.NewTimer(s.Doubt - time.Since(began))
-	defer late.Stop()
-	select {
-	case a := <-done:
-		store.Note(ctx, a.told)
-		return a.reply, a.err
-	case <-ctx.Done():
-		return wire.HookReply{}, ctx.Err()
-	case <-late.C:
-		return s.fromMemory(e), nil
-	}
+	return s.hookAnswer(ctx, e, p)
 }
 
 // recordFor is how long the record of an answer is tried for.
@@ -149,7 +157,17 @@ func (e *hookEvent) key() live.SessionKey {
 
 // readPlace reads the session of an event, or nil if there is none at work.
 func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place, err error) {
+	_, last, _ := s.Live.Remembered(e.who.OrgID, e.key())
 	err = s.Read(ctx, func(tx *store.Tx) error {
+		if err := tx.Foresee(ctx, func() {
+			tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
+			if last != nil {
+				tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), last.Repo.ID)
+				tx.Turned(ctx, last.Session)
+			}
+		}); err != nil {
+			return err
+		}
 		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 		if err != nil || repo == nil || repo.ArchivedAt != nil {
 			return err
@@ -175,8 +193,9 @@ func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 }
 
 // hookAnswer decides inside a transaction: for a session we did not know yet,
-// and for edits that are warned about or blocked, of which a record is kept.
-func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+// and for edits that are warned about or blocked, of which a record is kept. p is
+// where the session was last seen, if it was.
+func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (reply wire.HookReply, err error) {
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
@@ -197,6 +216,11 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return err
 		}
 		return keep(ctx, c, e, reply)
+	}, func(tx *store.Tx) {
+		e.foresee(ctx, tx)
+		if p.Session != nil {
+			tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), p.Repo.ID)
+		}
 	})
 	if err == nil {
 		s.Live.Told(e.who.OrgID, e.key())
@@ -263,6 +287,9 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 			return wire.HookReply{}, err
 		}
 	}
+	if err := h.foreseeRecord(ctx, d); err != nil {
+		return wire.HookReply{}, err
+	}
 	if err := h.settleOwn(ctx); err != nil {
 		return wire.HookReply{}, err
 	}
@@ -288,6 +315,27 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	refs := ruling.Name(&reply, named)
 	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID,
 		wire.HookBlockedPayload{HookPayload: h.answered(wire.Block, kindOf(d)), Refs: refs})
+}
+
+// foreseeDecision asks for what refusing an edit asks for first, in Foresee.
+func (h *hook) foreseeDecision(ctx context.Context) {
+	h.Turned(ctx, h.session)
+	h.Policies(ctx, h.Who.OrgID)
+	if h.session.IntentID != nil {
+		h.ForeseeSettle(ctx, *h.session.IntentID)
+	} else if h.session.Branch != nil {
+		h.LiveIntentsOn(ctx, h.Who.OrgID, h.repo.ID, h.Who.UserID, *h.session.Branch)
+	}
+}
+
+// foreseeRecord asks for what the record of a refused edit asks for.
+func (h *hook) foreseeRecord(ctx context.Context, d engine.Decision) error {
+	return h.Foresee(ctx, func() {
+		h.ForeseeSettle(ctx, h.worker())
+		for i := range d.Findings {
+			h.LastConflicts(ctx, h.Who.OrgID, []string{d.Findings[i].Fingerprint})
+		}
+	})
 }
 
 // answered is what an event says of an answer to an edit.

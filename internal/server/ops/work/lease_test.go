@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -117,7 +118,10 @@ func TestFiftyAgentsRaceForTwentyPorts(t *testing.T) {
 // that is ahead, neither in a line nor where two claim one file.
 func TestAClockAheadPutsNobodyBack(t *testing.T) {
 	q := newQueue(t, storetest.Postgres(t))
-	q.servers[1] = q.world.ReplicaAhead(2 * time.Second)
+	q.servers[1] = q.world.ReplicaWith(func(cfg *daemon.Config) {
+		clock := cfg.Clock
+		cfg.Clock = func() time.Time { return clock().Add(2 * time.Second) }
+	})
 	const key = "res:env:staging"
 	one, two, three := q.ask(0, key), q.ask(1, key), q.ask(0, key)
 	q.close(one)

@@ -1,0 +1,185 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// The record of a refused edit holds the org's lock and the index, so that others
+// wait for it: it goes to PostgreSQL as seldom as it can.
+func TestARefusedEditGoesToPostgreSQLSeldom(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	line.CountWays()
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	there := *x
+	there.W = x.W.Replica()
+	bob := there.Agent(x.Bob, teamtest.APIRepo)
+	refused := func(n int) []badline.Way {
+		file := fmt.Sprintf("src/f%d.go", n)
+		x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: map[string]any{
+			"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}}, nil)
+		line.Ways()
+		if r := there.Hook(bob, wire.HookPreEdit, map[string]any{"paths": []string{file}}); r.Decision != wire.Block {
+			t.Errorf("%s: %+v", file, r)
+		}
+		return slices.DeleteFunc(line.Ways(), badline.Way.Besides)
+	}
+	const want = 20
+	fewest := make([]badline.Way, 1000)
+	for n, end := 0, time.Now().Add(2*time.Minute); len(fewest) > want && time.Now().Before(end); n++ {
+		if ways := refused(n); len(ways) < len(fewest) {
+			fewest = ways
+		}
+	}
+	if len(fewest) > want {
+		t.Errorf("a refused edit goes to the database %d times, want %d:\n%s", len(fewest), want, cmp.Diff(nil, fewest))
+	}
+}
+
+// The database is 50 ms away from three replicas, and one of them has fallen
+// silent with the org's lock in its hand: what one of the others has granted the
+// other refuses, and says so. Its control are replicas that do not look whether
+// others wrote.
+func TestFarFromPostgreSQLNoClaimIsPassedOver(t *testing.T) {
+	const pairs = 6
+	for _, trusting := range []bool{false, true} {
+		t.Run(fmt.Sprintf("trusting=%v", trusting), func(t *testing.T) {
+			dsn := storetest.Postgres(t)
+			lines := make([]*badline.Line, 3)
+			at := make([]string, 3)
+			for i := range lines {
+				lines[i], at[i] = lineTo(t, dsn)
+			}
+			x := teamtest.New(t, daemontest.Start(t, at[0]), "Acme")
+			worlds := []*daemontest.World{x.W}
+			for _, through := range at[1:] {
+				worlds = append(worlds, x.W.ReplicaWith(func(cfg *daemon.Config) { cfg.Database = through }))
+			}
+			t.Cleanup(func() { // before they are stopped
+				for _, l := range lines {
+					l.Silence(false)
+					l.Set(badline.Quality{})
+				}
+			})
+			claim := func(file string) daemontest.Request {
+				return daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: map[string]any{
+					"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}}
+			}
+			bob := x.Agent(x.Bob, teamtest.APIRepo)
+			ask := func(w *daemontest.World, file string) wire.HookReply {
+				there := *x
+				there.W = w
+				return there.Hook(bob, wire.HookPreEdit, map[string]any{"paths": []string{file}})
+			}
+			for _, w := range worlds[:2] {
+				ask(w, "free.go")
+				w.D.Live.Trusting.Store(trusting)
+			}
+			for _, l := range lines {
+				l.Set(badline.Away(50 * time.Millisecond))
+			}
+			thaw := holdLock(t, at[2], x.O.ID) // until PostgreSQL takes it away
+			lines[2].Silence(true)
+			passed := 0
+			for n := range pairs {
+				file := fmt.Sprintf("src/f%d.go", n)
+				worlds[n%2].Must(201, claim(file), nil)
+				if r := ask(worlds[(n+1)%2], file); r.Decision != wire.Block || r.Unchecked != "" {
+					passed++
+				}
+			}
+			lines[2].Silence(false)
+			thaw()
+			if trusting != (passed > 0) {
+				t.Errorf("%d of %d claims were passed over", passed, pairs)
+			}
+		})
+	}
+}
+
+// holdLock takes an org's lock and does nothing with it until it is let go.
+func holdLock(t *testing.T, dsn, org string) (thaw func()) {
+	st := storetest.OpenDSN(t, dsn)
+	holds, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	go func() {
+		defer close(ended)
+		_ = st.Write(context.Background(), org, func(tx *store.Tx) error {
+			if _, err := tx.Org(context.Background(), org); err != nil {
+				return err
+			}
+			once.Do(func() { close(holds) })
+			<-goOn
+			return errors.New("it has been away")
+		})
+	}()
+	<-holds
+	return sync.OnceFunc(func() {
+		close(goOn)
+		<-ended
+	})
+}
+
+// Who holds the index may wait for the database for long. A decision waits as long
+// as its agent does, and then comes from what is known to be claimed.
+func TestADecisionWaitsForNobodyForLong(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+		a, b := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+		x.Must(a.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": a.Session,
+			"scope": map[string]any{"paths": []string{"auth.go"}}}, nil)
+		edit := func(path string) wire.HookReply {
+			return x.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{path}})
+		}
+		for range 2 { // the second finds a session that is known
+			edit("other.go")
+		}
+		x.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+		holds, goOn := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		var held sync.WaitGroup
+		held.Go(func() {
+			_ = x.W.D.Ops.Ground.Store.Write(context.Background(), x.O.ID, func(tx *store.Tx) error {
+				return x.W.D.Live.Within(context.Background(), tx, x.O.ID, func(*live.Draft) error {
+					once.Do(func() { close(holds) })
+					<-goOn
+					return nil
+				})
+			})
+		})
+		<-holds
+		answers := make(chan wire.HookReply, 2)
+		go func() {
+			answers <- edit("auth.go")
+			answers <- edit("other.go")
+		}()
+		for _, want := range []wire.Decision{wire.Block, wire.Allow} {
+			select {
+			case r := <-answers:
+				if r.Decision != want || want == wire.Allow && r.Unchecked != wire.UncheckedDatabase {
+					t.Errorf("%+v, want %s", r, want)
+				}
+			case <-time.After(time.Minute):
+				t.Error("an edit waits for who holds the index")
+			}
+		}
+		close(goOn)
+		held.Wait()
+	})
+}
