@@ -252,7 +252,11 @@ func (s *served) beside(b string) error {
 		return err
 	}
 	s.chance.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-	s.nearFirst(server, base, b, drawn)
+	if s.have(false) < s.fits {
+		s.nearFirst(server, base, b, drawn, perCommit/2)
+	} else { // only breaks are wanted still
+		drawn = drawn[:s.nearFirst(server, base, b, drawn, perCommit)]
+	}
 	for n := range drawn {
 		if n == perCommit {
 			break
@@ -284,20 +288,20 @@ func (s *served) serve(base string) (server *session, done func(), err error) {
 	return server, server.close, nil
 }
 
-// nearFirst puts half of the definitions that are tried first that are used in
-// a file which B changes, by a word that B has more often than its parent: most
-// others cannot break, and every look is dear.
-func (s *served) nearFirst(server *session, base, b string, drawn []symbol) {
+// nearFirst puts some definitions first that are used in a file which B changes,
+// by a word that B has more often than its parent: most others cannot break, and
+// every look is dear. It returns how many those are.
+func (s *served) nearFirst(server *session, base, b string, drawn []symbol, most int) (first int) {
 	list, err := s.git("", "diff", "--name-only", "--no-renames", base, b)
 	if err != nil {
-		return
+		return 0
 	}
 	gained, err := s.gained(base, b)
 	if err != nil {
-		return
+		return 0
 	}
-	changed, first := strings.Split(list, "\n"), 0
-	for i := 0; i < len(drawn) && first < perCommit/2; i++ {
+	changed := strings.Split(list, "\n")
+	for i := 0; i < len(drawn) && first < most; i++ {
 		if gained[drawn[i].Name] <= 0 {
 			continue
 		}
@@ -308,6 +312,7 @@ func (s *served) nearFirst(server *session, base, b string, drawn []symbol) {
 		drawn[first], drawn[i] = drawn[i], drawn[first]
 		first++
 	}
+	return first
 }
 
 // gained is how much more often a commit has each word of what it changes.
