@@ -55,6 +55,13 @@ func (s *syntax) trail(selector string) trail {
 	return out
 }
 
+// learn keeps what a selector says.
+func (s *syntax) learn(selector string) {
+	if _, known := s.trails[selector]; !known {
+		s.trails[selector] = s.trail(selector)
+	}
+}
+
 // part finds the part of node i that a selector leads to, or -1.
 func (s *syntax) part(t *grammar.Tree, i int, selector string) int {
 	if selector == "" {

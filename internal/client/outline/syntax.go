@@ -180,9 +180,9 @@ func (s *syntax) add(l rules.Line) error {
 	f := &form{parts: l.Options}
 	for _, o := range l.Options {
 		selector := o.Value
-		s.trails[selector] = s.trail(selector)
+		s.learn(selector)
 		for one := range strings.SplitSeq(selector, ",") {
-			s.trails[one] = s.trail(one)
+			s.learn(one)
 		}
 	}
 	if word == "def" {

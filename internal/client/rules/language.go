@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -18,9 +17,10 @@ type Language struct {
 	Script  bool // only the scripts in its files are of it
 }
 
-// languageTable reads rules/languages.txt, once.
-var languageTable = sync.OnceValue(func() (t struct{ endings, names map[string]Language }) {
-	t.endings, t.names = map[string]Language{}, map[string]Language{}
+// languageTable reads rules/languages.txt: languages by the names and the endings
+// of files.
+var languageTable = lazy.Table[map[string]Language]{Make: func() map[string]Language {
+	out := make(map[string]Language, 256)
 	lines, err := Lines("languages.txt")
 	if err != nil {
 		panic(err) // the file is part of the program
@@ -29,28 +29,25 @@ var languageTable = sync.OnceValue(func() (t struct{ endings, names map[string]L
 		grammar, script := strings.CutSuffix(strings.Trim(l.Words[1], "-="), "+script")
 		lang := Language{Name: l.Words[0], Grammar: grammar, Read: l.Words[1] != "-", Script: script}
 		for _, p := range l.Words[2:] {
-			t.names[p] = lang
-			if strings.HasPrefix(p, ".") {
-				t.endings[p] = lang
-			}
+			out[p] = lang
 		}
 	}
-	return t
-})
+	return out
+}}
 
 // LanguageOf tells a file's language by its name; empty when unknown.
 func LanguageOf(file string) Language {
-	t := languageTable()
+	t := languageTable.Get()
 	base := path.Base(file)
-	if l, ok := t.names[base]; ok {
+	if l, ok := t[base]; ok {
 		return l
 	}
 	if strings.HasPrefix(base, ".env") {
-		return t.names[".env"]
+		return t[".env"]
 	}
 	for i := 0; i < len(base); i++ {
 		if base[i] == '.' {
-			if l, ok := t.endings[base[i:]]; ok {
+			if l, ok := t[base[i:]]; ok {
 				return l
 			}
 		}
