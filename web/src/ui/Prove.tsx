@@ -18,8 +18,9 @@ export function Prove({ onDone }: { onDone: (proved: boolean) => void }) {
   const show = useAction(async () => call("POST /v1/auth/prove", { body: { passkey: await showPasskey() } }), proved);
   const back = encodeURIComponent(location.pathname + location.search);
   const cancel = () => onDone(false);
+  if (!factors.data) return null;
   return (
-    <Dialog opened={by !== undefined} onClose={cancel} title="Is it still you?">
+    <Dialog opened onClose={cancel} title="Is it still you?">
       {by === "sign_in" ? (
         <div className="stack">
           <p className="dim">This needs a fresh sign-in. You come back to this page, and can do it then.</p>
@@ -37,7 +38,7 @@ export function Prove({ onDone }: { onDone: (proved: boolean) => void }) {
       ) : (
         <Form onSubmit={() => prove.mutate()} onCancel={cancel} confirm="Go on" error={show.error ?? prove.error} busy={prove.isPending} disabled={!text}>
           <p className="dim">This needs a fresh proof. For the next 15 minutes you are not asked again.</p>
-          {factors.data!.passkeys.length > 0 && (
+          {factors.data.passkeys.length > 0 && (
             <Button variant={by === "passkey" ? "filled" : "default"} fullWidth data-autofocus={by === "passkey"} loading={show.isPending} onClick={() => show.mutate()}>
               Use a passkey
             </Button>

@@ -22,7 +22,7 @@ export function SignInRules() {
           disabled={change.isPending}
           onChange={(e) => change.mutate({ require_second_factor: e.currentTarget.checked })}
         />
-        <Switch label="No passwords" description="A password opens nothing here any more, only providers do." checked={passwords_off} disabled={change.isPending} onChange={(e) => change.mutate({ passwords_off: e.currentTarget.checked })} />
+        <Switch label="No passwords" description="A password opens nothing here any more; a provider or a passkey does." checked={passwords_off} disabled={change.isPending} onChange={(e) => change.mutate({ passwords_off: e.currentTarget.checked })} />
       </div>
     </Section>
   );
