@@ -33,7 +33,7 @@ func (s *Service) ExportMe(ctx context.Context, who coord.Caller, _ wire.None) (
 	return s.export(ctx, who, who.UserID)
 }
 
-// export is told in the audit log whoever asks: what an org knows leaves it.
+// export is told in the audit log whoever asks, themselves too: what an org knows leaves it.
 func (s *Service) export(ctx context.Context, who coord.Caller, user string) (out wire.PersonExport, err error) {
 	if err := s.limit(ctx, "export:"+who.UserID, perExports, "several people were exported of late; wait a little"); err != nil {
 		return out, err
