@@ -17,7 +17,8 @@
 // modules. For other languages (-lang) a language server finds what a name means
 // and the checker looks at the whole tree: FOLDER is where npm installed both
 // (typescript; pyright), C takes clangd and cc of
-// the system. With -check the checkers of merge_check look at every pair that the
+// the system. TypeScript is judged in all files, tests too, whatever the settings
+// include. With -check the checkers of merge_check look at every pair that the
 // facts relate, too. Nothing of the repository runs, but for what its settings
 // make its checker run.
 package main
