@@ -2,10 +2,10 @@ package receivers
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // literalUse reads a literal of a known type: it must have whatever that needs.
@@ -147,7 +147,7 @@ func (r *Reader) textUse(o *outline.File, b []byte, at int) (Use, int, bool) {
 }
 
 // picked is how the type begins of which a text names a member.
-var picked = regexp.MustCompile(`\bPick<\s*([\w$.]+)(?:<[^<>]*>)?\s*,[\s|"']*$`)
+var picked = lazy.Regexp(`\bPick<\s*([\w$.]+)(?:<[^<>]*>)?\s*,[\s|"']*$`)
 
 // namedUse reads a member that is named by a text: Pick<T, "word">, T["word"].
 func (r *Reader) namedUse(o *outline.File, b []byte, at int, text string) (Use, bool) {
@@ -155,7 +155,7 @@ func (r *Reader) namedUse(o *outline.File, b []byte, at int, text string) (Use, 
 		return Use{}, false
 	}
 	var of value
-	if m := picked.FindSubmatch(b[max(0, at-maxPicked):at]); m != nil {
+	if m := picked.Get().FindSubmatch(b[max(0, at-maxPicked):at]); m != nil {
 		of = one(o, string(m[1]))
 	} else if p := back(b, at); p > 1 && b[p-1] == '[' && isName(b[p-2]) {
 		if start := chainStart(b, p-1); start >= 0 {
