@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
@@ -181,5 +182,24 @@ func TestADecisionWaitsForNobodyForLong(t *testing.T) {
 		}
 		close(goOn)
 		held.Wait()
+	})
+}
+
+// What a look-up finds out after its decision was answered is known to the next:
+// a database so far away that every look-up comes late frees no claim for long.
+func TestALookUpThatComesLateServesTheNext(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	a, b := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+	x.Must(a.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": a.Session,
+		"scope": map[string]any{"paths": []string{"auth.go"}}}, nil)
+	there := *x
+	there.W = x.W.Replica()
+	there.Hook(a, wire.HookPreEdit, map[string]any{"paths": []string{"mine.go"}}) // it knows the org, and not the other's session
+	there.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+	t.Cleanup(func() { line.Set(badline.Quality{}) }) // before they are stopped
+	line.Set(badline.Away(400 * time.Millisecond))
+	await.True(t, "that the claim is known", func() bool {
+		return there.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{"auth.go"}}).Decision == wire.Block
 	})
 }
