@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -197,7 +196,9 @@ func TestPushedBranches(t *testing.T) {
 			t.Errorf("the last is %q", got)
 		}
 		x.W.Advance(15 * 24 * time.Hour)
-		await.True(t, "it is forgotten after two weeks without a push", func() bool { return len(x.branches()) == 0 })
+		if err := x.W.D.Ops.Work.Sweep(t.Context()); err != nil || len(x.branches()) != 0 {
+			t.Errorf("after two weeks without a push: %q (%v)", x.branches(), err)
+		}
 	})
 }
 
