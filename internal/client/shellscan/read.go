@@ -2,7 +2,6 @@ package shellscan
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -86,7 +85,7 @@ func printedPart(name string, c call) (p part, files []value, ok bool) {
 }
 
 // shortCount is the count of head -20.
-var shortCount = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^-(\d+)$`) }}
+var shortCount = lazy.Regexp(`^-(\d+)$`)
 
 func firstOf(args []value) string {
 	if len(args) == 0 {
@@ -96,7 +95,7 @@ func firstOf(args []value) string {
 }
 
 // sedLines is what prints lines by their numbers: sed -n '40,80p'.
-var sedLines = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)(?:,(\d+|\$))?p$`) }}
+var sedLines = lazy.Regexp(`^(\d+)(?:,(\d+|\$))?p$`)
 
 func sedPart(c call) (p part, files []value, ok bool) {
 	opts, ops := c.parse("-e --expression")

@@ -37,9 +37,8 @@ const maxPlaces = 10_000
 
 // Session returns the place of a session as of the last commit that this
 // replica knows of; load reads it where it is not remembered, and want tells
-// whether what is remembered will do. A nil Place is not remembered. What must
-// ask the database takes at most limit.
-func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, key SessionKey, want func(*Place) bool,
+// whether what is remembered will do. A nil Place is not remembered.
+func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool,
 	load func(context.Context) (*Place, error)) (*Place, error) {
 	o := s.org(orgID)
 	if s.fresh(o) { // as nearly always: there is nothing to wait for
@@ -47,8 +46,6 @@ func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, ke
 			return p, nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	var p *Place
 	var seen int
 	for ok := false; !ok; {

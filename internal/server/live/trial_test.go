@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -163,7 +162,7 @@ func TestPlacesAreRemembered(t *testing.T) {
 	}
 	ask := func(want bool, load func() (*live.Place, error)) {
 		t.Helper()
-		if _, err := w.set.Session(w.ctx, time.Hour, org, key, func(*live.Place) bool { return want },
+		if _, err := w.set.Session(w.ctx, org, key, func(*live.Place) bool { return want },
 			func(context.Context) (*live.Place, error) { return load() }); err != nil {
 			t.Fatal(err)
 		}

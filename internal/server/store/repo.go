@@ -138,7 +138,8 @@ func (tx *Tx) maybeRepo(ctx context.Context, query string, args ...any) (*coord.
 }
 
 // RepoByRemotes returns the org's repo that has one of the fingerprints, the
-// earlier in the list the better, or nil. It asks as RepoByName does.
+// earlier in the list the better, or nil. The remotes are asked for by
+// the fingerprint, too, and not by the repo that was found, so that both can be foreseen.
 func (tx *Tx) RepoByRemotes(ctx context.Context, org string, fingerprints []string) (*coord.Repo, error) {
 	for _, fp := range fingerprints {
 		r, err := scanRepo(tx.QueryRowContext(ctx, `

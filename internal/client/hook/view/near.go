@@ -2,17 +2,14 @@ package view
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // definition is a line that begins one, in most languages; and what git takes
 // for one, a name in the first column.
-var definition = lazy.Table[*regexp.Regexp]{Make: func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|async|abstract|final)\s+)*` +
-		`(?:func|fun|fn|def|function|class|interface|type|struct|impl|trait|enum|module|object)\b|^[A-Za-z_$][^;]*[({:]\s*$`)
-}}
+var definition = lazy.Regexp(`^\s*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|async|abstract|final)\s+)*` +
+	`(?:func|fun|fn|def|function|class|interface|type|struct|impl|trait|enum|module|object)\b|^[A-Za-z_$][^;]*[({:]\s*$`)
 
 // near returns the unseen changes that stand in a definition that the edits
 // change too.

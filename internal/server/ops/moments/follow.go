@@ -98,7 +98,9 @@ type following struct {
 func (f *following) place(ctx context.Context, of wire.EdgeSession) (*live.Place, error) {
 	session := wire.HookSession{Tool: of.Tool, ExternalID: of.ExternalID, Key: of.Key}
 	e := &hookEvent{HookRequest: &wire.HookRequest{Session: session}, who: f.who, remotes: f.remotes}
-	return f.Live.Session(ctx, time.Minute, f.who.OrgID, e.key(), func(*live.Place) bool { return true },
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return f.Live.Session(ctx, f.who.OrgID, e.key(), func(*live.Place) bool { return true },
 		func(ctx context.Context) (*live.Place, error) { return f.readPlace(ctx, e) })
 }
 

@@ -140,7 +140,7 @@ func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Ti
 // lookUp finds the session of an event and reports whether the event tells
 // nothing new of it, nor is its agent to be told of anything.
 func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known bool, err error) {
-	found, err := s.Live.Session(ctx, recordFor, e.who.OrgID, e.key(), e.tellsNothingOf, func(ctx context.Context) (*live.Place, error) {
+	found, err := s.Live.Session(ctx, e.who.OrgID, e.key(), e.tellsNothingOf, func(ctx context.Context) (*live.Place, error) {
 		return s.readPlace(ctx, e)
 	})
 	if err != nil || found == nil {
