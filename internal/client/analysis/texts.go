@@ -31,13 +31,14 @@ func candidates(old, new *pathlike.Source, v *extract.Version) []coord.Candidate
 			provided[c.Line] = true
 		}
 	}
+	all := new.Paths()
 	had := map[string]bool{}
-	if old != nil {
+	if old != nil && len(all) > 0 {
 		for _, c := range old.Paths() {
 			had[c.Method+" "+c.Form] = true
 		}
 	}
-	return slices.DeleteFunc(new.Paths(), func(c coord.Candidate) bool { return provided[c.Line] || had[c.Method+" "+c.Form] })
+	return slices.DeleteFunc(all, func(c coord.Candidate) bool { return provided[c.Line] || had[c.Method+" "+c.Form] })
 }
 
 // texts adds to a file's facts what merely looks like a use or a name: its new

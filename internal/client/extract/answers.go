@@ -216,7 +216,7 @@ func (e *extractor) marked(side string, from, to int) (out []outline.Span) {
 		if int(d.Span.Start) < from || int(d.Span.End) > to {
 			continue
 		}
-		for _, r := range e.m.Marks[m.Name[strings.LastIndexByte(m.Name, '.')+1:]] {
+		for _, r := range e.m.Marks.Of(m.Name[strings.LastIndexByte(m.Name, '.')+1:]) {
 			if r == nil || r.Role != "shape" || r.Contract != "http" || !e.active[r] {
 				continue
 			}

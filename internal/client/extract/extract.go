@@ -75,7 +75,7 @@ func (e *extractor) contracts() []contract.Contract {
 		e.atMark(&o.Marks[i])
 	}
 	for _, r := range o.Reads {
-		for _, rl := range m.Reads[r.Object] {
+		for _, rl := range m.Reads.Of(r.Object) {
 			if rl != nil && e.active[rl] && isSetting(r.Key) {
 				e.rule = rl.Place()
 				e.add(rl.Contract+":"+r.Key, coord.ContractRole(rl.Role), int(r.Line)+1, contract.Shape{})
@@ -116,7 +116,7 @@ func (e *extractor) add(key string, role coord.ContractRole, line int, s contrac
 func (e *extractor) matching(c *outline.Call, roles ...string) []*rules.Rule {
 	var out []*rules.Rule
 	last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]
-	for _, r := range e.m.Calls[last] {
+	for _, r := range e.m.Calls.Of(last) {
 		if (e.active[r] || e.anyGroup && r.Role == "group") && slices.Contains(roles, r.Role) && !slices.Contains(out, r) && e.fits(r, c) {
 			out = append(out, r)
 		}
@@ -398,7 +398,7 @@ func wholeChain(r *rules.Rule) bool {
 
 func (e *extractor) atMark(m *outline.Mark) {
 	last := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
-	for _, r := range e.m.Marks[last] {
+	for _, r := range e.m.Marks.Of(last) {
 		if r == nil || !e.active[r] || r.Role != "provides" && r.Role != "uses" || m.Target < 0 || m.Target >= len(e.o.Defs) {
 			continue
 		}

@@ -29,7 +29,7 @@ type pair struct {
 func (e *extractor) pairs() (out []pair) {
 	for i := range e.o.Calls {
 		c := &e.o.Calls[i]
-		for _, r := range e.m.Calls["Router"] {
+		for _, r := range e.m.Calls.Of("Router") {
 			if r.Options.Get("path") != "pairs" || c.Name[strings.LastIndexByte(c.Name, '.')+1:] != "Router" {
 				continue
 			}

@@ -8,6 +8,7 @@
 package kept
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -40,7 +41,7 @@ type Book struct {
 	root string
 
 	head   string // of git's index, which the lists are about
-	lists  map[string][]string
+	lists  map[string]*list
 	listed bool // lists were read
 	found  bool // lists that the file does not have
 
@@ -87,15 +88,29 @@ func stamp(info fs.FileInfo) string {
 		strconv.FormatInt(info.Size(), 36)
 }
 
+// A list is of files, as the book has it until somebody asks for it: most that
+// are kept, an edit does not need, and some are long.
+type list struct {
+	text  []byte // with a line for each
+	files []string
+}
+
+func (l *list) all() []string {
+	if len(l.text) > 0 {
+		l.files, l.text = strings.Split(strings.TrimSuffix(string(l.text), "\n"), "\n"), nil
+	}
+	return l.files
+}
+
 // List returns the files that a key stands for, found anew if they are not
 // known. What they are may depend on git's index and on svc alone.
 func (b *Book) List(key string, find func() []string) []string {
 	b.readLists()
-	if files, known := b.lists[key]; known {
-		return files
+	if l := b.lists[key]; l != nil {
+		return l.all()
 	}
 	files := find()
-	b.lists[key] = files
+	b.lists[key] = &list{files: files}
 	b.found = b.found || len(files) <= maxLong
 	return files
 }
@@ -106,8 +121,8 @@ func (b *Book) List(key string, find func() []string) []string {
 func (b *Book) Lately(key string, find func() bool) bool {
 	b.readLists()
 	key = latelyMark + key
-	if when := b.lists[key]; len(when) == 1 {
-		at, err := strconv.ParseInt(when[0], 36, 64)
+	if l := b.lists[key]; l != nil && len(l.all()) == 1 {
+		at, err := strconv.ParseInt(l.files[0], 36, 64)
 		if since := time.Since(time.Unix(at, 0)); err == nil && since >= 0 && since < lately {
 			return true
 		}
@@ -115,7 +130,7 @@ func (b *Book) Lately(key string, find func() bool) bool {
 	if !find() {
 		return false
 	}
-	b.lists[key] = []string{strconv.FormatInt(time.Now().Unix(), 36)}
+	b.lists[key] = &list{files: []string{strconv.FormatInt(time.Now().Unix(), 36)}}
 	b.found = true
 	return true
 }
@@ -134,38 +149,29 @@ func (b *Book) Anew() {
 }
 
 // readLists reads what was kept of this index: a line that says of which, and
-// then for each list its key, how many files it has, and these.
+// then for each list its key, how many bytes it has, and these.
 func (b *Book) readLists() {
 	if b.listed {
 		return
 	}
-	b.listed, b.lists = true, map[string][]string{}
+	b.listed, b.lists = true, map[string]*list{}
 	if b.head == "" {
 		return
 	}
 	data, err := plain.ReadHere(b.file+".lists", maxFile)
-	head, rest, ok := strings.Cut(string(data), "\n")
-	if err != nil || !ok || head != b.head {
+	head, rest, ok := bytes.Cut(data, []byte{'\n'})
+	if err != nil || !ok || string(head) != b.head {
 		return
 	}
-	for rest != "" {
-		line, after, _ := strings.Cut(rest, "\n")
-		key, count, _ := strings.Cut(line, "\t")
-		n, err := strconv.Atoi(count)
-		if err != nil || n < 0 || n > len(after) {
+	for len(rest) > 0 {
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
+		key, size, _ := bytes.Cut(line, []byte{'\t'})
+		n, err := strconv.Atoi(string(size))
+		if err != nil || n < 0 || n > len(after) || n > 0 && after[n-1] != '\n' {
 			clear(b.lists) // cut short
 			return
 		}
-		files := make([]string, 0, n)
-		for range n {
-			line, after, ok = strings.Cut(after, "\n")
-			if !ok {
-				clear(b.lists)
-				return
-			}
-			files = append(files, line)
-		}
-		b.lists[key], rest = files, after
+		b.lists[string(key)], rest = &list{text: after[:n]}, after[n:]
 	}
 }
 
@@ -191,17 +197,18 @@ func (b *Book) keepLists() {
 	}
 	var out strings.Builder
 	out.WriteString(b.head + "\n")
-	for key, files := range b.lists {
-		if len(files) > maxLong || strings.ContainsAny(key, "\t\n") {
+	for key, l := range b.lists {
+		if len(l.files) > maxLong || strings.ContainsAny(key, "\t\n") {
 			continue
 		}
-		out.WriteString(key + "\t" + strconv.Itoa(len(files)) + "\n")
-		for _, f := range files {
-			if strings.Contains(f, "\n") {
-				return
+		if len(l.files) > 0 {
+			l.text = []byte(strings.Join(l.files, "\n") + "\n")
+			if bytes.Count(l.text, []byte{'\n'}) != len(l.files) {
+				return // a name has one, too
 			}
-			out.WriteString(f + "\n")
 		}
+		out.WriteString(key + "\t" + strconv.Itoa(len(l.text)) + "\n")
+		out.Write(l.text)
 	}
 	if out.Len() <= maxFile {
 		b.replace(".lists", []byte(out.String()))

@@ -56,13 +56,14 @@ const maxTokens = 200_000
 type lexer struct {
 	dialect
 	src  []byte
+	text string // the source again, which tokens are parts of
 	at   int
 	line int
 	out  []token
 }
 
 func lex(lang string, src []byte) []token {
-	l := &lexer{dialect: dialectOf(lang), src: src, line: 1, out: make([]token, 0, len(src)/5)}
+	l := &lexer{dialect: dialectOf(lang), src: src, text: string(src), line: 1, out: make([]token, 0, len(src)/5)}
 	for l.at < len(src) && len(l.out) < maxTokens {
 		l.next()
 	}
@@ -88,19 +89,17 @@ func (l *lexer) next() {
 		for l.at < len(l.src) && nameByte(l.src[l.at]) {
 			l.at++
 		}
-		l.emit(tokName, string(l.src[from:l.at]), from, l.line)
+		l.emit(tokName, l.text[from:l.at], from, l.line)
 	case l.regexps && c == '/' && l.beginsPattern():
 		l.pattern()
 	default:
 		from := l.at
 		l.at++
-		for _, two := range [...]string{":=", "<>", "..", "->", "=>", "::", "??", "||", "&&", "=="} {
-			if string(l.src[from:min(from+2, len(l.src))]) == two {
-				l.at++
-				break
-			}
+		switch l.text[from:min(from+2, len(l.text))] {
+		case ":=", "<>", "..", "->", "=>", "::", "??", "||", "&&", "==":
+			l.at++
 		}
-		l.emit(tokMark, string(l.src[from:l.at]), from, l.line)
+		l.emit(tokMark, l.text[from:l.at], from, l.line)
 	}
 }
 
@@ -150,7 +149,7 @@ func (l *lexer) quoted(q byte) {
 			l.emit(tokMark, string(q), from, line)
 			return
 		case bytes.HasPrefix(l.src[i:], []byte(quote)):
-			content := string(l.src[from+len(quote) : i])
+			content := l.text[from+len(quote) : i]
 			l.at = i + len(quote)
 			l.line += strings.Count(content, "\n")
 			if q == '\'' && !l.single && len(content) != 1 && !strings.HasPrefix(content, "\\") && len(content) > 2 {

@@ -79,6 +79,9 @@ func (o Options) Without(key string) Options {
 // Lines reads a rules file. # starts a comment at a line's start or after
 // a space.
 func Lines(name string) ([]Line, error) {
+	if u, ok := unpack(packed, name); ok {
+		return u.lines(), nil
+	}
 	file, err := rulesFS.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)

@@ -36,34 +36,86 @@ type Rule struct {
 // A Matcher holds the rules of a language, by what sets them off.
 type Matcher struct {
 	Rules []*Rule
-	Calls map[string][]*Rule // by the last part of the name
-	Marks map[string][]*Rule
-	Reads map[string][]*Rule
-	want  map[string]bool // further calls to keep
+	Calls Triggers // by the last part of the name
+	Marks Triggers
+	Reads Triggers
 
 	objects []*Rule // that an object sets off
 }
 
+// Triggers are names that set rules off, in their order. A rule of nil stands
+// for a name that is worth keeping and sets nothing off.
+type Triggers []trigger
+
+type trigger struct {
+	name  string
+	rules []*Rule
+}
+
+// Of are the rules that a name sets off.
+func (t Triggers) Of(name string) []*Rule {
+	if i, ok := t.find(name); ok {
+		return t[i].rules
+	}
+	return nil
+}
+
+func (t Triggers) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(t, name, func(one trigger, name string) int { return strings.Compare(one.name, name) })
+}
+
+func (t Triggers) has(name string) bool {
+	_, ok := t.find(name)
+	return ok
+}
+
+// A triggering collects what is to be Triggers.
+type triggering map[string][]*Rule
+
+func (t triggering) add(name string, r *Rule) { t[name] = append(t[name], r) }
+
+func (t triggering) sorted() Triggers {
+	out := make(Triggers, 0, len(t))
+	for name, rules := range t {
+		out = append(out, trigger{name, rules})
+	}
+	slices.SortFunc(out, func(a, b trigger) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
 // Matching makes a matcher of rules.
 func Matching(rules []*Rule) *Matcher {
-	m := &Matcher{
-		Calls: make(map[string][]*Rule, 2*len(rules)), // about as many as there are: to grow costs more than to read them
-		Marks: map[string][]*Rule{},
-		Reads: map[string][]*Rule{},
-		want:  map[string]bool{"require": true},
-	}
+	m := &Matcher{Rules: rules}
+	calls, marks, reads := triggering{}, triggering{}, triggering{}
 	for _, r := range rules {
-		m.add(r)
+		for _, c := range r.Calls {
+			calls.add(lastPart(c), r)
+		}
+		for _, k := range r.Marks {
+			marks.add(lastPart(k), r)
+		}
+		for _, o := range r.reads {
+			reads.add(o, r)
+		}
+		if len(r.Fields) > 0 {
+			m.objects = append(m.objects, r)
+		}
+		for _, k := range r.alsoMarks() {
+			marks.add(k, nil)
+		}
 	}
+	m.Calls, m.Marks, m.Reads = calls.sorted(), marks.sorted(), reads.sorted()
 	return m
 }
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 var (
 	matcherMu sync.Mutex
 	matchers  = map[string]*Matcher{}
 )
 
-// Load reads all rule files of a language but its syntax, once.
+// Load returns the rules of a language, but its syntax, read once.
 func Load(lang string) (*Matcher, error) {
 	matcherMu.Lock()
 	defer matcherMu.Unlock()
@@ -71,7 +123,20 @@ func Load(lang string) (*Matcher, error) {
 	if m := matchers[folder]; m != nil {
 		return m, nil
 	}
-	files, err := frameworkFiles(lang)
+	if u, ok := unpack(packed, folder); ok {
+		matchers[folder] = u.matcher()
+		return matchers[folder], nil
+	}
+	m, err := read(folder)
+	if err == nil {
+		matchers[folder] = m
+	}
+	return m, err
+}
+
+// read reads the rules of a folder from their text.
+func read(folder string) (*Matcher, error) {
+	files, err := frameworkFiles(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +155,7 @@ func Load(lang string) (*Matcher, error) {
 		}
 		rules = append(rules, some...)
 	}
-	matchers[folder] = Matching(rules)
-	return matchers[folder], nil
+	return Matching(rules), nil
 }
 
 // parse reads the rules of a framework. If they are checked, what nobody would
@@ -159,13 +223,7 @@ func parseRule(framework string, needs []string, l Line) *Rule {
 		return nil
 	}
 	r.Calls, r.Marks, r.reads, r.Bases, r.Exports = list("call"), list("mark"), list("read"), list("base"), list("export")
-	expr := func(key string) *lazy.Expr {
-		if v := l.Options.Get(key); v != "" {
-			return lazy.Regexp(v)
-		}
-		return nil
-	}
-	r.File, r.Match, r.Then, r.Under = expr("file"), expr("match"), expr("then"), expr("under")
+	r.expressions()
 	r.Sets = list("set")
 	for _, names := range list("fields") {
 		r.Fields = append(r.Fields, strings.Split(names, "|"))
@@ -191,39 +249,24 @@ func beginning(expr string) string {
 	return expr[:end]
 }
 
-func (m *Matcher) add(r *Rule) {
-	m.Rules = append(m.Rules, r)
-	for _, c := range r.Calls {
-		last := c[strings.LastIndexByte(c, '.')+1:]
-		m.Calls[last] = append(m.Calls[last], r)
-	}
-	for _, k := range r.Marks {
-		last := k[strings.LastIndexByte(k, '.')+1:]
-		m.Marks[last] = append(m.Marks[last], r)
-	}
-	if len(r.Fields) > 0 {
-		m.objects = append(m.objects, r)
-	}
-	for _, o := range r.reads {
-		m.Reads[o] = append(m.Reads[o], r)
-	}
+// alsoMarks are marks that do not set a rule off and that it asks for.
+func (r *Rule) alsoMarks() (out []string) {
 	if c := r.Options.Get("columns"); len(r.Marks) > 0 && (c == "fields" || strings.HasPrefix(c, "@")) {
-		for _, k := range columnMarks {
-			m.Marks[k] = append(m.Marks[k], nil)
-		}
+		out = append(out, columnMarks...)
 	}
 	for word := range strings.SplitSeq(r.Options.Get("class"), ",") {
 		if word != "" {
-			m.Marks[word] = append(m.Marks[word], nil)
+			out = append(out, word)
 		}
 	}
 	for _, key := range []string{"path", "prefix", "version", "table", "method", "columns"} {
 		for _, word := range strings.FieldsFunc(r.Options.Get(key), func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
 			if at := strings.IndexByte(word, '@'); at >= 0 {
-				m.Marks[word[at+1:]] = append(m.Marks[word[at+1:]], nil)
+				out = append(out, word[at+1:])
 			}
 		}
 	}
+	return out
 }
 
 // columnMarks say something of a model's column in every framework.
@@ -233,24 +276,15 @@ func (m *Matcher) WantsCall(last string) bool {
 	if m == nil || last == "" {
 		return false
 	}
-	_, ok := m.Calls[last]
-	return ok || m.want[last]
+	return last == "require" || m.Calls.has(last)
 }
 
 func (m *Matcher) WantsMark(name string) bool {
-	if m == nil {
-		return false
-	}
-	_, ok := m.Marks[name[strings.LastIndexByte(name, '.')+1:]]
-	return ok
+	return m != nil && m.Marks.has(lastPart(name))
 }
 
 func (m *Matcher) WantsRead(object string) bool {
-	if m == nil {
-		return false
-	}
-	_, ok := m.Reads[object]
-	return ok
+	return m != nil && m.Reads.has(object)
 }
 
 // WantsObjects tells whether any rule is about objects.
