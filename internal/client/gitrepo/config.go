@@ -51,7 +51,9 @@ func sectionName(head string) string {
 	}
 	sub = strings.TrimSpace(sub)
 	if len(sub) >= 2 && sub[0] == '"' && sub[len(sub)-1] == '"' {
-		sub = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(sub[1 : len(sub)-1])
+		if sub = sub[1 : len(sub)-1]; strings.Contains(sub, `\`) {
+			sub = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(sub)
+		}
 	}
 	return strings.ToLower(kind) + "." + sub
 }

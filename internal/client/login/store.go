@@ -95,6 +95,9 @@ func (s Store) readFile() (c Config, err error) {
 	if err != nil {
 		return c, err
 	}
+	if c, ok := readPlain(string(data)); ok {
+		return c, nil
+	}
 	if err := json.Unmarshal(data, &c); err != nil {
 		return Config{}, fmt.Errorf("%s is %w (%v); repair it, or delete it and run svc login", s.Path(), plain.ErrDamaged, err)
 	}

@@ -4,6 +4,7 @@
 package spool
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -117,11 +118,14 @@ func (s *Spool) Entries(prefix string) []string {
 	if s.base == "" {
 		return nil
 	}
-	list, err := plain.List(s.session)
+	return entries(s.session, prefix)
+}
+
+func entries(folder, prefix string) (out []string) {
+	list, err := plain.List(folder)
 	if err != nil {
 		return nil
 	}
-	var out []string
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), prefix) {
 			out = append(out, e.Name())
@@ -131,22 +135,44 @@ func (s *Spool) Entries(prefix string) []string {
 	return out
 }
 
+// contexts is where queued context lies: apart, so that every hook finds out at
+// once that there is none.
+const contexts = "contexts"
+
 // QueueContext keeps text for the next moment at which the host can show it.
 func (s *Spool) QueueContext(text string) {
-	s.Put(fmt.Sprintf("context-%020d-%s", time.Now().UnixNano(), unique()), text)
+	if s.base == "" {
+		return
+	}
+	folder := filepath.Join(s.session, contexts)
+	file := filepath.Join(folder, fmt.Sprintf("context-%020d-%s", time.Now().UnixNano(), unique()))
+	for range 100 {
+		err := os.MkdirAll(folder, 0o700)
+		if err == nil {
+			err = Replace(file, []byte(text))
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return // else somebody took the last of them just now, and the folder with it
+		}
+	}
 }
 
 // TakeContext returns what is to be said now, after queued context, oldest
 // first, as far as there is room for limit characters in all. What does not fit
 // stays for the next time.
 func (s *Spool) TakeContext(now string, limit int) string {
-	before := ""
-	for _, name := range s.Entries("context-") {
+	if s.base == "" {
+		return now
+	}
+	folder, before := filepath.Join(s.session, contexts), ""
+	for _, name := range entries(folder, "context-") {
+		name = filepath.Join(contexts, name)
 		text, ok := s.Read(name)
 		if !ok || utf8.RuneCountInString(JoinContexts(JoinContexts(before, text), now)) > limit {
 			break
 		}
 		before = JoinContexts(before, s.Take(name))
+		_ = os.Remove(folder) // unless others are in it
 	}
 	return JoinContexts(before, now)
 }
