@@ -43,7 +43,7 @@ func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
 	e := &extractor{
 		m:        m,
 		o:        &asking,
-		active:   map[*rules.Rule]bool{},
+		active:   make(map[*rules.Rule]bool, len(m.Rules)),
 		prefixes: map[string]string{},
 		clients:  map[string]string{},
 		consumed: map[uint32]bool{},

@@ -131,8 +131,14 @@ func (l *Language) KindIDs(name string) []uint16 {
 	defer l.mu.Unlock()
 	if l.byKind == nil {
 		l.byKind = make(map[string][]uint16, len(l.kinds))
+		ids := make([]uint16, len(l.kinds)) // nearly all names have one
 		for i, k := range l.kinds {
-			l.byKind[k] = append(l.byKind[k], uint16(i))
+			ids[i] = uint16(i)
+			if same := l.byKind[k]; same != nil {
+				l.byKind[k] = append(same, ids[i])
+			} else {
+				l.byKind[k] = ids[i : i+1 : i+1]
+			}
 		}
 	}
 	return l.byKind[name]

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/client/plain"
 )
@@ -219,12 +220,33 @@ func (s *Store) packed(p *pack, offset, limit int64, depth int) (kind int, data 
 	return kind, data, err
 }
 
+// inflaters are ready to be used again: to make one takes longer than to read a
+// small object.
+var inflaters sync.Pool
+
+// inflater returns a reader of what was deflated, and what gives it back.
+func inflater(in io.Reader) (z io.ReadCloser, done func(), err error) {
+	z, again := inflaters.Get().(io.ReadCloser)
+	if again {
+		err = z.(zlib.Resetter).Reset(in, nil)
+	} else {
+		z, err = zlib.NewReader(in)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return z, func() {
+		z.Close()
+		inflaters.Put(z)
+	}, nil
+}
+
 func inflate(in io.Reader, size int64) ([]byte, error) {
-	z, err := zlib.NewReader(in)
+	z, done, err := inflater(in)
 	if err != nil {
 		return nil, errors.Join(errObject, err)
 	}
-	defer z.Close()
+	defer done()
 	data := make([]byte, size)
 	if _, err := io.ReadFull(z, data); err != nil {
 		return nil, errors.Join(errObject, err)

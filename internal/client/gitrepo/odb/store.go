@@ -7,7 +7,6 @@ package odb
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -176,11 +175,11 @@ func readLoose(name string, limit int64) (kind string, data []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	z, err := zlib.NewReader(bytes.NewReader(raw))
+	z, done, err := inflater(bytes.NewReader(raw))
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", name, errObject)
 	}
-	defer z.Close()
+	defer done()
 	head := make([]byte, 0, 32)
 	for one := [1]byte{}; ; {
 		if _, err := io.ReadFull(z, one[:]); err != nil || len(head) == 32 {

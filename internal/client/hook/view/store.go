@@ -77,18 +77,15 @@ func load(name string) (*File, bool) {
 	return f, true
 }
 
-// sum is the CRC-32 of IEEE. The standard library makes tables for it first,
-// which takes longer than to do without for the few lines of most notes.
+// sum is the CRC-32 of IEEE. The standard library makes more tables for it first,
+// which takes longer than to do with the one that is there for most notes.
 func sum(data []byte) uint32 {
-	if len(data) > 512 {
+	if len(data) > 16<<10 {
 		return crc32.ChecksumIEEE(data)
 	}
 	crc := ^uint32(0)
 	for _, b := range data {
-		crc ^= uint32(b)
-		for range 8 {
-			crc = crc>>1 ^ crc32.IEEE&-(crc&1)
-		}
+		crc = crc32.IEEETable[byte(crc)^b] ^ crc>>8
 	}
 	return ^crc
 }
