@@ -62,34 +62,35 @@ func TestFixtures(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
-	for _, file := range files {
+	// In one repository: git's programs for three hundred took most of the time.
+	archives, sets := make([]*txtar.Archive, len(files)), []map[string]string(nil)
+	for i, file := range files {
+		if archives[i], err = txtar.ParseFile(file); err != nil {
+			t.Fatal(err)
+		}
+		base, side := map[string]string{}, map[string]string{}
+		for _, f := range archives[i].Files {
+			switch dir, name, _ := strings.Cut(f.Name, "/"); dir {
+			case "base":
+				base[name] = string(f.Data)
+			case "side", "both":
+				side[name] = string(f.Data)
+			}
+		}
+		sets = append(sets, base, side)
+	}
+	root := gittest.Init(t)
+	ids := gittest.Commits(t, root, sets...)
+	for i, file := range files {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/"), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			testFixture(t, file)
+			testFixture(t, root, ids[2*i], ids[2*i+1], file, archives[i])
 		})
 	}
 }
 
-func testFixture(t *testing.T, file string) {
-	ar, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []byte
-	base, side := map[string]string{}, map[string]string{}
-	for _, f := range ar.Files {
-		switch dir, name, _ := strings.Cut(f.Name, "/"); {
-		case f.Name == "want":
-			want = f.Data
-		case dir == "base":
-			base[name] = string(f.Data)
-		case dir == "side", dir == "both":
-			side[name] = string(f.Data)
-		}
-	}
-	root := gittest.Init(t)
-	ids := gittest.Commits(t, root, base, side)
-	a, err := Between(t.Context(), root, ids[0], ids[1], Options{Budget: 60e9})
+func testFixture(t *testing.T, root, base, side, file string, ar *txtar.Archive) {
+	a, err := Between(t.Context(), root, base, side, Options{Budget: 60e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +107,12 @@ func testFixture(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 		return
+	}
+	var want []byte
+	for _, f := range ar.Files {
+		if f.Name == "want" {
+			want = f.Data
+		}
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)

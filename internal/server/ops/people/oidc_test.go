@@ -46,9 +46,12 @@ type grant struct {
 	challenge string
 }
 
+// issuersKey is the key of every issuer: to find one costs more than most tests.
+var issuersKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := issuersKey()
 	if err != nil {
 		t.Fatal(err)
 	}
