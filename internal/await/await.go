@@ -19,6 +19,6 @@ func True(t testing.TB, what string, ok func() bool) {
 		if waited > Patience {
 			t.Fatalf("waited in vain: %s", what)
 		}
-		time.Sleep(min(max(waited/8, time.Millisecond), 20*time.Millisecond))
+		time.Sleep(min(max(waited/8, time.Millisecond), 10*time.Millisecond))
 	}
 }
