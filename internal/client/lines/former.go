@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -32,10 +32,10 @@ const (
 
 // A pedigree is what is known of the former names of a repository's files.
 type pedigree struct {
-	Year  string              `json:"year"` // the commit of a year ago, or "" where history is younger
-	At    int64               `json:"at"`   // when that was looked up
-	Names map[string][]string `json:"names"`
-	Late  map[string]int64    `json:"late,omitempty"` // files for which git took too long, and when
+	Year  string // the commit of a year ago, or "" where history is younger
+	At    int64  // when that was looked up
+	Names map[string][]string
+	Late  map[string]int64 // files for which git took too long, and when
 }
 
 // Former adds to the facts about files what the default branch called them
@@ -85,22 +85,91 @@ func LookBack(ctx context.Context, repo *gitrepo.Repo, base, folder string, path
 
 func pedigreeFile(repo *gitrepo.Repo, folder string) string {
 	sum := sha256.Sum256([]byte(repo.CommonDir))
-	return filepath.Join(folder, hex.EncodeToString(sum[:12])+".json")
+	return filepath.Join(folder, hex.EncodeToString(sum[:12]))
 }
 
-func readPedigree(repo *gitrepo.Repo, folder string) (p pedigree) {
-	if data, err := plain.Read(pedigreeFile(repo, folder), maxKept); err == nil && json.Unmarshal(data, &p) != nil {
+func readPedigree(repo *gitrepo.Repo, folder string) pedigree {
+	data, err := plain.Read(pedigreeFile(repo, folder), maxKept)
+	if err != nil {
 		return pedigree{}
 	}
-	return p
+	return parsePedigree(string(data))
 }
 
 // keep writes down what is known. If that fails, or has grown beyond what is
 // read, all is asked for again.
 func (p *pedigree) keep(repo *gitrepo.Repo, folder string) {
-	if data, err := json.Marshal(p); err == nil && os.MkdirAll(folder, 0o700) == nil {
-		_ = plain.Write(pedigreeFile(repo, folder), data)
+	if os.MkdirAll(folder, 0o700) == nil {
+		_ = plain.Write(pedigreeFile(repo, folder), p.text())
 	}
+}
+
+// text is a pedigree in lines of words with tabs between them. encoding/json
+// takes longer to learn what a pedigree is than to read one.
+func (p *pedigree) text() (b []byte) {
+	line := func(words ...string) {
+		for i, w := range words {
+			if i > 0 {
+				b = append(b, '\t')
+			}
+			if strings.HasPrefix(w, `"`) || strings.IndexFunc(w, unicode.IsControl) >= 0 || !utf8.ValidString(w) {
+				w = strconv.Quote(w)
+			}
+			b = append(b, w...)
+		}
+		b = append(b, '\n')
+	}
+	if p.Names != nil {
+		line("year", p.Year, strconv.FormatInt(p.At, 10))
+	}
+	for path, names := range p.Names {
+		line(append([]string{"was", path}, names...)...)
+	}
+	for path, when := range p.Late {
+		line("late", path, strconv.FormatInt(when, 10))
+	}
+	line("end")
+	return b
+}
+
+// parsePedigree reads one; what is cut short or damaged is none.
+func parsePedigree(text string) (p pedigree) {
+	for text != "" {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		words := strings.Split(line, "\t")
+		var bad error
+		for i, w := range words {
+			if strings.HasPrefix(w, `"`) && bad == nil {
+				words[i], bad = strconv.Unquote(w)
+			}
+		}
+		number := func() (n int64) {
+			if bad == nil {
+				n, bad = strconv.ParseInt(words[2], 10, 64)
+			}
+			return n
+		}
+		switch {
+		case words[0] == "year" && len(words) == 3 && p.Names == nil:
+			p.Year, p.At, p.Names = words[1], number(), map[string][]string{}
+		case words[0] == "was" && len(words) > 1 && p.Names != nil:
+			p.Names[words[1]] = words[2:]
+		case words[0] == "late" && len(words) == 3:
+			if p.Late == nil {
+				p.Late = map[string]int64{}
+			}
+			p.Late[words[1]] = number()
+		case line == "end" && text == "":
+			return p
+		default:
+			return pedigree{}
+		}
+		if bad != nil {
+			return pedigree{}
+		}
+	}
+	return pedigree{}
 }
 
 // FormerNow does so for a version of a repository's history, and keeps nothing.
