@@ -40,6 +40,17 @@ test("somebody with a link makes an account and its org", async () => {
   await page.getByRole("button", { name: "Org Zoe & Co, menu" }).waitFor();
 });
 
+test("a link begins its page anew where that is open already", async () => {
+  const page = await (await world.profile(null)).newPage();
+  await page.goto(`${world.url}/sign-up`);
+  await page.getByRole("heading", { name: "Make your org" }).waitFor();
+  await page.goto(invite("yan@example.com"));
+  await page.getByLabel("Name of the org").fill("Yan & Co");
+  await page.goto(invite("yuri@example.com")); // what was written for the one is not the other's
+  await page.locator('input[value="yuri@example.com"]').waitFor();
+  assert.equal(await page.getByLabel("Name of the org").inputValue(), "");
+});
+
 test("no page of one org shows anything of another", async () => {
   const page = await southwind();
   const { clients } = world;

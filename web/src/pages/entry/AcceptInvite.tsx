@@ -7,10 +7,11 @@ import { Ago } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Loading } from "../../ui/page";
 import { SecondFactor, useEnter } from "./enter";
-import { Entry, hashCode } from "./Entry";
+import { Entry, ofLink } from "./Entry";
 
-export function AcceptInvite() {
-  const [code] = useState(hashCode);
+export const AcceptInvite = ofLink(Accept);
+
+function Accept({ code }: { code: string }) {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

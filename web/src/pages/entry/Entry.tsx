@@ -1,6 +1,7 @@
 // The frame of the pages that people see before they are in.
 import "../../styles/entry.css";
-import { useEffect, type ReactNode } from "react";
+import { useEffect, type ComponentType, type ReactNode } from "react";
+import { useLocationProperty } from "wouter/use-browser-location";
 
 export function Entry({ title, sub, children, foot }: { title: string; sub?: ReactNode; children: ReactNode; foot?: ReactNode }) {
   useEffect(() => {
@@ -24,3 +25,11 @@ export function Entry({ title, sub, children, foot }: { title: string; sub?: Rea
 
 /** The secret part of a link, which browsers never send to a server. */
 export const hashCode = (): string => decodeURIComponent(location.hash.slice(1));
+
+/** A page of the secret part of its link. Another link where it is open changes that part alone, and no browser loads it again: it begins anew. */
+export function ofLink(Shown: ComponentType<{ code: string }>) {
+  return function OfLink() {
+    const code = useLocationProperty(hashCode);
+    return <Shown key={code} code={code} />;
+  };
+}

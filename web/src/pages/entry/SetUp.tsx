@@ -4,10 +4,12 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/client";
 import { fieldError, useAction } from "../../ui/action";
-import { Entry, hashCode } from "./Entry";
+import { Entry, ofLink } from "./Entry";
 
-export function SetUp() {
-  const [form, setForm] = useState({ code: hashCode(), org: "", email: "", name: "", password: "" });
+export const SetUp = ofLink(Make);
+
+function Make({ code }: { code: string }) {
+  const [form, setForm] = useState({ code, org: "", email: "", name: "", password: "" });
   const set = (field: keyof typeof form) => (e: { target: { value: string } }) => setForm({ ...form, [field]: e.target.value });
   const [, navigate] = useLocation();
   const client = useQueryClient();
@@ -32,7 +34,7 @@ export function SetUp() {
             {setUp.error.message}
           </Alert>
         )}
-        {!hashCode() && <TextInput label="Set-up code" description="The server printed it when it started." required value={form.code} onChange={set("code")} />}
+        {!code && <TextInput label="Set-up code" description="The server printed it when it started." required value={form.code} onChange={set("code")} />}
         <TextInput label="Name of the org" placeholder="Acme" required autoFocus maxLength={100} value={form.org} onChange={set("org")} error={fieldError(setUp.error, "org")} />
         <TextInput label="Your name" autoComplete="name" required maxLength={200} value={form.name} onChange={set("name")} error={fieldError(setUp.error, "name")} />
         <TextInput label="Your email" type="email" autoComplete="username" required value={form.email} onChange={set("email")} error={fieldError(setUp.error, "email")} />

@@ -7,12 +7,9 @@ import { call } from "../../api/client";
 import { switchOrg } from "../../lib/session";
 import { fieldError, useAction } from "../../ui/action";
 import { Loading } from "../../ui/page";
-import { Entry, hashCode } from "./Entry";
+import { Entry, ofLink } from "./Entry";
 
-export function SignUp() {
-  const [code] = useState(hashCode);
-  return code ? <Finish code={code} /> : <Ask />;
-}
+export const SignUp = ofLink(({ code }) => (code ? <Finish code={code} /> : <Ask />));
 
 function Ask() {
   const [email, setEmail] = useState("");
@@ -106,8 +103,9 @@ function Finish({ code }: { code: string }) {
 }
 
 /** Another org of somebody who is signed in, with the code of an invitation or without. */
-export function NewOrg() {
-  const [code] = useState(hashCode);
+export const NewOrg = ofLink(Make);
+
+function Make({ code }: { code: string }) {
   const [org, setOrg] = useState("");
   const session = useQuery({ queryKey: ["session"], queryFn: () => call("GET /v1/auth/session"), retry: false });
   const make = useAction(() => call("POST /v1/orgs", { body: { org, code } }), {

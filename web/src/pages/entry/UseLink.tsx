@@ -1,14 +1,14 @@
 import { Alert, Button } from "@mantine/core";
-import { useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useAction } from "../../ui/action";
 import { SecondFactor, useEnter } from "./enter";
-import { Entry, hashCode } from "./Entry";
+import { Entry, ofLink } from "./Entry";
 
 /** Where a one-time link leads. Nothing happens before the button: mail is opened by machines, too. */
-export function UseLink() {
-  const [code] = useState(hashCode);
+export const UseLink = ofLink(Use);
+
+function Use({ code }: { code: string }) {
   const { half, enter } = useEnter("/");
   const use = useAction(() => call("POST /v1/auth/link", { body: { code } }), {
     quietErrors: true,
