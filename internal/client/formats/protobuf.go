@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,6 +145,19 @@ func (r *protoReader) block() {
 	}
 }
 
+// opens moves into the block that has to begin here, and closes behind its end.
+func (r *protoReader) opens() bool  { return r.sign("{") }
+func (r *protoReader) closes() bool { return r.sign("}") }
+
+func (r *protoReader) sign(want string) bool {
+	if r.peek() != want {
+		r.bad = true
+		return false
+	}
+	r.at++
+	return true
+}
+
 func qualify(scope, name string) string {
 	if scope == "" {
 		return name
@@ -164,10 +178,9 @@ func (r *protoReader) message(scope string) {
 	line := r.line()
 	r.at++
 	name := qualify(scope, r.next())
-	if r.peek() != "{" {
+	if !r.opens() {
 		return
 	}
-	r.at++
 	at := r.add(name, line)
 	fields := r.fields(name, "")
 	if at >= 0 {
@@ -190,14 +203,15 @@ func (r *protoReader) fields(name, oneof string) []contract.Prop {
 		case "oneof":
 			r.at++
 			group := r.next()
-			if r.peek() == "{" {
-				r.at++
+			if r.opens() {
 				out = append(out, r.fields(name, group)...)
 			}
 		case "reserved", "extensions", "option":
 			r.until(";")
 		case "extend":
-			r.until("}")
+			if r.at += 2; r.peek() == "{" {
+				r.block()
+			}
 		case ";":
 			r.at++
 		default:
@@ -206,6 +220,7 @@ func (r *protoReader) fields(name, oneof string) []contract.Prop {
 			}
 		}
 	}
+	r.bad = true // the file ends within
 	return out
 }
 
@@ -216,7 +231,11 @@ func (r *protoReader) field(oneof string) (contract.Prop, bool) {
 	for r.at < len(r.toks) && r.peek() != "=" && r.peek() != ";" && r.peek() != "}" && r.peek() != "{" {
 		words = append(words, r.next())
 	}
-	if r.peek() != "=" || len(words) < 2 {
+	rest := words
+	if len(words) > 0 && slices.Contains([]string{"repeated", "optional", "required"}, words[0]) {
+		rest = words[1:]
+	}
+	if r.peek() != "=" || len(rest) != 2 && (len(rest) != 7 || rest[0] != "map") { // else a line that is being written runs into the next
 		r.at = max(r.at, start+1)
 		r.bad = true
 		if r.peek() == "{" {
@@ -247,10 +266,9 @@ func (r *protoReader) enum(scope string) {
 	line := r.line()
 	r.at++
 	name := qualify(scope, r.next())
-	if r.peek() != "{" {
+	if !r.opens() {
 		return
 	}
-	r.at++
 	at := r.add(name, line)
 	var values []contract.Prop
 	for r.at < len(r.toks) && r.peek() != "}" {
@@ -273,7 +291,7 @@ func (r *protoReader) enum(scope string) {
 		}
 		r.until(";")
 	}
-	r.at++
+	r.closes()
 	if at >= 0 {
 		r.out[at].Shape.Out = values
 	}
@@ -282,10 +300,9 @@ func (r *protoReader) enum(scope string) {
 func (r *protoReader) service() {
 	r.at++
 	name := qualify(r.pkg, r.next())
-	if r.peek() != "{" {
+	if !r.opens() {
 		return
 	}
-	r.at++
 	for r.at < len(r.toks) && r.peek() != "}" {
 		if r.peek() != "rpc" {
 			r.until(";")
@@ -311,7 +328,7 @@ func (r *protoReader) service() {
 			r.until(";")
 		}
 	}
-	r.at++
+	r.closes()
 }
 
 // inBrackets reads "(stream Type)".
