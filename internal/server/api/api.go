@@ -250,7 +250,7 @@ func (a *API) run(ctx context.Context, op *Op, who *coord.Caller, decode func(an
 	ctx, told := store.Noting(ctx)
 	out, err := a.admitted(ctx, op, who, decode)
 	if len(told.Events) > 0 { // also those of an operation that failed after a commit
-		a.ops.Ground.Leases.Await(ctx, told.Events)
+		a.ops.Ground.Leases.Await(ctx, told)
 	}
 	return out, err
 }

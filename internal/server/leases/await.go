@@ -2,6 +2,7 @@ package leases
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -13,16 +14,30 @@ import (
 // pollOthers is how often a replica looks whether others have told their edges.
 const pollOthers = 15 * time.Millisecond
 
-// Await returns when every edge that could still allow what events forbid
-// knows of them, or may not decide any more. It comes after their commit and
-// holds nothing. If ctx ends nobody is there to be told.
-func (h *Hub) Await(ctx context.Context, events []coord.Event) {
-	if h.Careless {
+// Await returns when every edge that could still allow what was told knows of
+// it, or may not decide any more. It comes after the commit and holds nothing. If
+// ctx ends nobody is there to be told. Where no edge decides there is nothing to
+// ask.
+func (h *Hub) Await(ctx context.Context, told *store.Noted) {
+	if h.Careless || !told.Leased && !h.gives(told.Events) {
 		return
 	}
-	for p, seq := range h.tightened(ctx, events) {
-		h.await(ctx, p, seq)
+	for p, seq := range h.tightened(ctx, told.Events) {
+		h.await(ctx, p, seq, told.Leased)
 	}
+}
+
+// gives reports whether edges decide by leases of this replica in an org of which
+// something is told.
+func (h *Hub) gives(events []coord.Event) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.places {
+		if slices.ContainsFunc(events, func(e coord.Event) bool { return e.OrgID == p.org }) {
+			return true
+		}
+	}
+	return false
 }
 
 // tightened returns the places where events can turn an allow into a block,
@@ -72,14 +87,15 @@ func keepsOut(ix *engine.Index, e coord.Event) bool {
 	return w != nil && w.Exclusive()
 }
 
-// await returns when all edges at a place have seen an event, or have no lease.
-func (h *Hub) await(ctx context.Context, p place, seq int64) {
+// await returns when all edges at a place have seen an event, or have no lease;
+// also those of other replicas, where these may give any.
+func (h *Hub) await(ctx context.Context, p place, seq int64, elsewhere bool) {
 	others := watcher{hub: h}
 	for {
 		h.mu.Lock()
 		late, wait, next := h.behind(p, seq)
 		h.mu.Unlock()
-		far := others.behind(ctx, p, seq)
+		far := elsewhere && others.behind(ctx, p, seq)
 		if late == nil && !far {
 			return
 		}

@@ -89,6 +89,9 @@ func New(st *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger) *
 		places: map[place]*table{}, notes: map[noted]note{}, follows: map[string]context.CancelFunc{}, ended: make(chan struct{})}
 }
 
+// Replica is what the replica's notes are signed with.
+func (h *Hub) Replica() string { return h.replica }
+
 // Run renews the replica's notes until ctx ends, and takes them out then.
 func (h *Hub) Run(ctx context.Context) {
 	_, _ = h.look(ctx, "") // notes of a service that ended, which need not be waited for from the first claim on
@@ -238,7 +241,9 @@ func (h *Hub) list(ctx context.Context, p place, arrived time.Time) error {
 		return nil
 	}
 	began := time.Now()
-	err := h.store.Write(ctx, "", func(tx *store.Tx) error {
+	// Under the org's lock: a write that saw no note is committed before the
+	// first lease, and in what the edge is told.
+	err := h.store.Write(ctx, p.org, func(tx *store.Tx) error {
 		if err := tx.PutLease(ctx, h.replica, p.org, p.repo); err != nil {
 			return err
 		}

@@ -7,28 +7,71 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// Foresee asks for what Within begins with, in tx.Foresee.
+// Foresee asks for what bringing the index forward asks for most often, in
+// tx.Foresee.
 func (s *Set) Foresee(ctx context.Context, tx *store.Tx, orgID string) {
 	o := s.org(orgID)
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.mu.RLock()
+	known, seq := o.ix != nil, o.seq
+	o.mu.RUnlock()
 	tx.LastSeq(ctx, orgID)
-	if o.ix != nil {
-		tx.EventsAfter(ctx, orgID, o.seq, maxDelta)
+	if known {
+		tx.EventsAfter(ctx, orgID, seq, maxDelta)
+		readTold(ctx, tx, orgID, seq)
 	}
 }
 
-// foreseeReloads asks for what applying most events asks for.
-func foreseeReloads(ctx context.Context, tx *store.Tx, org string, events []coord.Event) error {
-	return tx.Foresee(ctx, func() {
-		for _, e := range events {
-			switch e.Type.Part() {
-			case coord.PartIntent:
-				tx.IntentByID(ctx, org, e.Subject.ID)
-				tx.Sessions(ctx, org, store.UnendedOn(e.Subject.ID))
-			case coord.PartSession:
-				tx.Session(ctx, org, e.Subject.ID)
-			}
+// told are the intents and sessions that events are about, as they are now.
+type told struct {
+	intents  map[string]store.IntentRow
+	sessions map[string]store.SessionRow
+	unended  map[string][]store.SessionRow // by intent
+}
+
+// readTold reads what events after one are about, together: each by itself would
+// be a way to the database.
+func readTold(ctx context.Context, tx *store.Tx, org string, after int64) (*told, error) {
+	t := &told{map[string]store.IntentRow{}, map[string]store.SessionRow{}, map[string][]store.SessionRow{}}
+	intents, err1 := tx.IntentsTold(ctx, org, after, maxDelta) // all three are asked, also to be foreseen
+	sessions, err2 := tx.SessionsTold(ctx, org, after, maxDelta)
+	unended, err3 := tx.UnendedOnTold(ctx, org, after, maxDelta)
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return nil, err
 		}
-	})
+	}
+	for _, i := range intents {
+		t.intents[i.ID] = i
+	}
+	for _, s := range sessions {
+		t.sessions[s.ID] = s
+	}
+	for _, s := range unended {
+		t.unended[*s.IntentID] = append(t.unended[*s.IntentID], s)
+	}
+	return t, nil
+}
+
+// aboutWork reports whether what is told is about an intent or a session.
+func aboutWork(e coord.Event) bool {
+	return e.Type.Part() == coord.PartIntent || e.Type.Part() == coord.PartSession
+}
+
+// intent returns an intent with the sessions that work on it.
+func (t *told) intent(ctx context.Context, tx *store.Tx, org, id string) (i store.IntentRow, on []store.SessionRow, err error) {
+	if i, ok := t.intents[id]; ok {
+		return i, t.unended[id], nil
+	}
+	if i, err = tx.IntentByID(ctx, org, id); err == nil {
+		on, err = tx.Sessions(ctx, org, store.UnendedOn(id))
+	}
+	return i, on, err
+}
+
+// session returns a session.
+func (t *told) session(ctx context.Context, tx *store.Tx, org, id string) (store.SessionRow, error) {
+	if s, ok := t.sessions[id]; ok {
+		return s, nil
+	}
+	return tx.Session(ctx, org, id)
 }

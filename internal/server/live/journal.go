@@ -138,8 +138,8 @@ func (o *org) frame(repo string, have wire.FollowWork, out *wire.WorkFrame) (ok 
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	switch {
-	case !o.usable():
-		o.stale.Store(true)
+	case o.ix == nil:
+		o.hear()
 		return false, nil
 	case o.seq > o.sure.Load():
 		return false, nil

@@ -52,14 +52,23 @@ type org struct {
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
 	newest  coord.Time    // of all events that ix knows
-	behind  bool          // who was to bring ix up to date could not: it may lack what was heard of
 	sure    atomic.Int64  // up to which event it is certain that these are in the log
-	stale   atomic.Bool
+	heard   atomic.Int64  // how often it was heard that there may be news
+	met     atomic.Int64  // of these, how many ix was brought up to
+	turn    chan struct{} // held by the one who reads what is new, not by who writes
+	begun   atomic.Int64  // how often somebody began to read that
+	read    atomic.Int64  // which of these has brought ix up to date last
 	places  places
 	copied  journal                      // what changed of late, for who keeps a copy
 	claimed atomic.Pointer[engine.Index] // of ix, for who cannot wait for its lock: see Remembered
 	checked atomic.Int64                 // when seq was last compared with the log, Unix ms
 }
+
+// hear notes that there may be news. It is cheap: the next reader pays.
+func (o *org) hear() { o.heard.Add(1) }
+
+// stale reports whether there may be news that ix does not know.
+func (o *org) stale() bool { return o.met.Load() < o.heard.Load() }
 
 // New returns an empty Set on s.
 func New(st *store.Store) *Set {
@@ -93,7 +102,7 @@ func (s *Set) Stale(orgs []string) {
 	defer s.mu.Unlock()
 	for _, id := range orgs {
 		if o := s.orgs[id]; o != nil {
-			o.stale.Store(true)
+			o.hear()
 		}
 	}
 }
@@ -106,7 +115,7 @@ func (s *Set) Heard(orgID string, seq int64) {
 	known := o.seq >= seq
 	o.mu.RUnlock()
 	if !known {
-		o.stale.Store(true)
+		o.hear()
 	}
 }
 
@@ -115,8 +124,8 @@ func (s *Set) org(id string) *org {
 	defer s.mu.Unlock()
 	o := s.orgs[id]
 	if o == nil {
-		o = &org{id: id}
-		o.stale.Store(true)
+		o = &org{id: id, turn: make(chan struct{}, 1)}
+		o.hear()
 		s.orgs[id] = o
 	}
 	return o
@@ -146,8 +155,7 @@ func (s *Set) view(ctx context.Context, orgID string, refresh func(context.Conte
 		if ran, err := o.view(fn); ran {
 			return err
 		}
-		// Somebody's attempt to bring it up to date failed meanwhile.
-		o.stale.Store(true)
+		o.hear() // somebody's attempt to bring it up to date failed meanwhile
 	}
 }
 
@@ -155,21 +163,16 @@ func (s *Set) view(ctx context.Context, orgID string, refresh func(context.Conte
 func (o *org) view(fn func(*engine.Index) error) (ran bool, err error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if !o.usable() {
+	if o.ix == nil {
 		return false, nil
 	}
 	return true, fn(o.ix)
 }
 
-// usable reports whether ix is as new as stale says. Who finds o not stale may
-// have come while somebody brought it up to date, and has to ask this under the
-// lock: that may have failed.
-func (o *org) usable() bool { return o.ix != nil && !o.behind }
-
 // heard makes sure that o knows all that this replica has heard of.
 func (s *Set) heard(ctx context.Context, o *org) error {
-	if o.stale.Load() {
-		return s.catchUp(ctx, o)
+	if ours := o.heard.Load(); o.met.Load() < ours {
+		return s.catchUp(ctx, o, func() bool { return o.met.Load() >= ours && o.knows(0) })
 	}
 	return nil
 }
@@ -182,25 +185,30 @@ func (s *Set) current(ctx context.Context, o *org) error {
 	if s.fresh(o) {
 		return nil
 	}
-	if o.stale.Load() || s.due(o) {
-		return s.catchUp(ctx, o)
+	if o.stale() || s.due(o) {
+		ours := o.begun.Load() + 1 // who begins from now on reads for us
+		return s.catchUp(ctx, o, func() bool { return o.read.Load() >= ours && o.knows(0) })
 	}
 	last, err := s.store.LastCommitted(ctx, o.id)
 	if err != nil {
 		return err
 	}
-	o.mu.RLock()
-	known := o.usable() && o.seq >= last && o.sure.Load() >= last
-	o.mu.RUnlock()
-	if known {
+	if o.knows(last) {
 		return nil
 	}
-	return s.catchUp(ctx, o)
+	return s.catchUp(ctx, o, func() bool { return o.knows(last) })
+}
+
+// knows reports whether ix is surely as new as an event.
+func (o *org) knows(seq int64) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.ix != nil && o.seq >= seq && o.sure.Load() >= seq
 }
 
 // fresh reports whether o is known to be current without asking anybody.
 func (s *Set) fresh(o *org) bool {
-	return !o.stale.Load() && (s.Trusting.Load() || !s.due(o) && s.store.Alone())
+	return !o.stale() && (s.Trusting.Load() || !s.due(o) && s.store.Alone())
 }
 
 // due reports whether to look for events of whoever writes without being a
@@ -209,14 +217,16 @@ func (s *Set) due(o *org) bool {
 	return s.store.Name() == "postgres" && time.Now().UnixMilli()-o.checked.Load() > recheck.Milliseconds()
 }
 
-func (s *Set) catchUp(ctx context.Context, o *org) error {
+// catchUp brings o up to what is committed, until it is done. One reads for all
+// who wait.
+func (s *Set) catchUp(ctx context.Context, o *org, done func() bool) error {
 	for {
-		unsure, err := s.follow(ctx, o)
+		unsure, err := s.follow(ctx, o, done)
 		if err == nil && unsure {
 			err = s.store.AwaitRound(ctx, o.id)
 		}
 		if err != nil {
-			o.stale.Store(true)
+			o.hear()
 		}
 		if err != nil || !unsure {
 			return err
@@ -224,27 +234,65 @@ func (s *Set) catchUp(ctx context.Context, o *org) error {
 	}
 }
 
-// follow brings o up to what is committed. Writes under way may have told it of
-// events before their commit. Should the log have gone on meanwhile, it is by
-// these, or by others of another replica that have their ids, because ours lost
-// the org's lock and do not know it yet: o is unsure until they have ended.
-func (s *Set) follow(ctx context.Context, o *org) (unsure bool, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.stale.Store(false) // before reading: what commits from now on sets it again
-	defer func() { o.behind = unsure || err != nil }()
+// follow brings o up to what is committed, unless somebody else has done so once
+// it is its turn. It asks before it takes the index in hand: who decides or
+// writes does not wait for the database because of it. Writes under way may have
+// told o of events before their commit. Should the log have gone on meanwhile, it
+// is by these, or by others of another replica that have their ids, because ours
+// lost the org's lock and do not know it yet: o is unsure until they have ended.
+func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool, err error) {
+	if err := o.take(ctx); err != nil {
+		return false, err
+	}
+	defer func() { <-o.turn }()
+	if done() {
+		return false, nil
+	}
+	heard, ours := o.heard.Load(), o.begun.Add(1) // before reading: what is heard from now on is to be read again
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
-		sure := o.sure.Load()
-		if o.ix == nil || o.seq <= sure {
-			err := o.refresh(ctx, tx)
-			o.sure.Store(o.seq)
+		o.mu.RLock()
+		from := min(o.seq, o.sure.Load())
+		o.mu.RUnlock()
+		if err := tx.Foresee(ctx, func() { s.Foresee(ctx, tx, o.id) }); err != nil {
 			return err
 		}
 		last, err := tx.LastSeq(ctx, o.id)
-		unsure = last > sure
+		if err != nil {
+			return err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		sure := o.sure.Load()
+		switch {
+		case o.ix == nil || o.seq <= sure && (last >= o.seq || last < from):
+			if err = o.refresh(ctx, tx); err == nil {
+				o.sure.Store(o.seq)
+			}
+		case o.seq > sure:
+			unsure = last > sure
+		} // else a write here brought it further than what is read
 		return err
 	})
+	if err == nil && !unsure {
+		o.met.Store(heard)
+		o.read.Store(ours)
+	}
 	return unsure, err
+}
+
+// take takes one's turn to read what is new, if it is there to be had.
+func (o *org) take(ctx context.Context) error {
+	select {
+	case o.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case o.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Within runs fn on the org's index as tx sees it. What fn does to the Draft
@@ -274,7 +322,7 @@ func (o *org) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ix = nil
-	o.stale.Store(true)
+	o.hear()
 }
 
 // refresh brings the index up to what tx sees: by the events since, or from
@@ -306,7 +354,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		if past := pastOf(newest); past > pastOf(o.newest) {
 			o.ix.Expire(past)
 		}
-		return apply(ctx, tx, o.id, o.ix, events, pastOf(newest))
+		return apply(ctx, tx, o.id, o.ix, o.seq, events, pastOf(newest))
 	}); err != nil {
 		o.ix = nil // half applied: start over
 		return err

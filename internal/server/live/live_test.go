@@ -127,7 +127,7 @@ func TestWhoGivesUpHidesNothing(t *testing.T) {
 					t.Errorf("%s is not known, though it is committed: %v", id, err)
 				}
 			})
-			await.True(t, "the second waits for the first", waitsForALock)
+			await.True(t, "the second waits for the first", waitsForItsTurn)
 			close(first.leave)
 			both.Wait()
 		}
@@ -153,11 +153,12 @@ func (r *reluctant) Err() error {
 	return context.Canceled
 }
 
-// waitsForALock reports whether a reader of an index waits for who writes it.
-func waitsForALock() bool {
+// waitsForItsTurn reports whether a reader of an index waits for who brings it up
+// to date.
+func waitsForItsTurn() bool {
 	stacks := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		if strings.Contains(stack, "RWMutex).RLock") && strings.Contains(stack, "live.(*Set).view") {
+		if strings.Contains(stack, " [select") && strings.Contains(stack, "live.(*org).take") {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 			return nil, err
 		}
 		if p, seen, ok = o.place(key); !ok {
-			o.stale.Store(true)
+			o.hear()
 		}
 	}
 	if p != nil && want(p) {
@@ -113,7 +113,7 @@ func (o *org) place(key SessionKey) (at *Place, seen int, ok bool) {
 	defer o.mu.RUnlock()
 	o.places.mu.Lock()
 	defer o.places.mu.Unlock()
-	return o.places.at[key], o.places.seen, o.usable()
+	return o.places.at[key], o.places.seen, o.ix != nil
 }
 
 // Told drops what is remembered of a session whose agent has been told what

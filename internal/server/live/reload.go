@@ -9,16 +9,23 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// apply brings an index forward by events: each names what to read again, without
-// what is of before past.
-func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event, past coord.Time) error {
+// apply brings an index forward by events after one: each names what to read
+// again, without what is of before past.
+func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, after int64, events []coord.Event,
+	past coord.Time) (err error) {
 	todo := map[string]func() error{} // each thing once, however often it changed
+	about := &told{}
+	if slices.ContainsFunc(events, aboutWork) {
+		if about, err = readTold(ctx, tx, org, after); err != nil {
+			return err
+		}
+	}
 	for _, e := range events {
 		switch e.Type.Part() {
 		case coord.PartIntent:
-			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, past, e.Subject.ID) }
+			todo["intent "+e.Subject.ID] = func() error { return about.reloadIntent(ctx, tx, org, ix, past, e.Subject.ID) }
 		case coord.PartSession:
-			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, past, e.Subject.ID) }
+			todo["session "+e.Subject.ID] = func() error { return about.reloadSession(ctx, tx, org, ix, past, e.Subject.ID) }
 		case coord.PartChanges:
 			if id, ok := e.Payload["merge"].(string); ok {
 				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, past, e.RepoID, id) }
@@ -58,9 +65,6 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
 		}
 	}
-	if err := foreseeReloads(ctx, tx, org, events); err != nil {
-		return err
-	}
 	for _, do := range todo {
 		if err := do(); err != nil {
 			return err
@@ -69,12 +73,8 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 	return nil
 }
 
-func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
-	i, err := tx.IntentByID(ctx, org, id)
-	if err != nil {
-		return err
-	}
-	sessions, err := tx.Sessions(ctx, org, store.UnendedOn(id))
+func (t *told) reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
+	i, sessions, err := t.intent(ctx, tx, org, id)
 	if err != nil {
 		return err
 	}
@@ -163,14 +163,14 @@ func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Ind
 	return nil
 }
 
-func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
-	s, err := tx.Session(ctx, org, id)
+func (t *told) reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, past coord.Time, id string) error {
+	s, err := t.session(ctx, tx, org, id)
 	if err != nil {
 		return err
 	}
 	ix.RemoveWorker(id)
 	if s.IntentID != nil {
-		return reloadIntent(ctx, tx, org, ix, past, *s.IntentID)
+		return t.reloadIntent(ctx, tx, org, ix, past, *s.IntentID)
 	}
 	if s.EndedAt == nil {
 		ix.PutWorker(SessionWorker(s))

@@ -40,6 +40,15 @@ func scanIntent(r scanner) (i IntentRow, err error) {
 	return i, err
 }
 
+// toldOf are the ids of what events after one, up to another, are about.
+const toldOf = `(SELECT subject_id FROM events WHERE org_id = $1 AND seq > $2 AND seq <= $3 AND subject_kind = $4)`
+
+// IntentsTold returns the intents that the next events after one are about.
+func (tx *Tx) IntentsTold(ctx context.Context, org string, after, next int64) ([]IntentRow, error) {
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id || '' = $1 AND i.id IN `+toldOf,
+		org, after, after+next, "intent")
+}
+
 // NextIntentNumber returns the org's next intent number.
 func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err error) {
 	last, err := tx.Advance(ctx, intentSeq, org, 1)

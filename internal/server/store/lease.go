@@ -60,8 +60,26 @@ func (tx *Tx) EndLease(ctx context.Context, replica, org, repo string) error {
 	return err
 }
 
+// LookForLeases notes whether replicas other than one let edges decide in an org,
+// where that costs no way to the database of its own. tx holds the org's lock,
+// without which none begins to: it stays true until what tx does is known to
+// whoever begins later.
+func (tx *Tx) LookForLeases(ctx context.Context, org, but string) error {
+	if !tx.Gathers() {
+		return nil
+	}
+	rows, err := tx.Leases(ctx, org, but)
+	tx.unleased = err == nil && len(rows) == 0
+	return err
+}
+
 // Noted collects the events that writes under one context have told.
-type Noted struct{ Events []coord.Event }
+type Noted struct {
+	Events []coord.Event
+	// Leased says that other replicas may have let edges decide when one of
+	// them was told.
+	Leased bool
+}
 
 type notedKey struct{}
 
@@ -73,9 +91,10 @@ func Noting(ctx context.Context) (context.Context, *Noted) {
 }
 
 // Note adds to what is noted under a context what was noted under another.
-func Note(ctx context.Context, events []coord.Event) {
+func Note(ctx context.Context, more Noted) {
 	if n, _ := ctx.Value(notedKey{}).(*Noted); n != nil {
-		n.Events = append(n.Events, events...)
+		n.Events = append(n.Events, more.Events...)
+		n.Leased = n.Leased || more.Leased
 	}
 }
 
@@ -91,7 +110,7 @@ func noting(ctx context.Context, fn func(*Tx) error, write func(func(*Tx) error)
 		return fn(tx)
 	})
 	if err == nil && last != nil {
-		n.Events = append(n.Events, last.events...)
+		Note(ctx, Noted{last.events, len(last.events) > 0 && !last.unleased})
 	}
 	return err
 }

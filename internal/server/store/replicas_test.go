@@ -90,6 +90,10 @@ func TestAStoppedReplicaHoldsNobodyUp(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() {
 				ended <- stopping.Write(context.Background(), "acme", func(tx *store.Tx) error {
+					var n int // the lock comes with the first question
+					if err := tx.QueryRowContext(context.Background(), `SELECT 1`).Scan(&n); err != nil {
+						return err
+					}
 					if runs.Add(1) == 1 {
 						close(holds)
 						<-goOn

@@ -110,11 +110,19 @@ func (tx *Tx) Repo(ctx context.Context, org, id string) (coord.Repo, error) {
 	return tx.withRemotes(ctx, r, err)
 }
 
-// RepoByName returns an org's repo by owner/name.
+// RepoByName returns an org's repo by owner/name. It asks for the remotes by
+// name, too, and not by the id that was found, so that both can be foreseen.
 func (tx *Tx) RepoByName(ctx context.Context, org, fullName string) (coord.Repo, error) {
+	key := strings.ToLower(fullName)
 	r, err := one(ctx, tx, "no repo "+fullName+" in this org", scanRepo, `
-		SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL`, org, strings.ToLower(fullName))
-	return tx.withRemotes(ctx, r, err)
+		SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL`, org, key)
+	remotes, failed := all(ctx, tx, scanText, `
+		SELECT x.fingerprint FROM repos r JOIN repo_remotes x ON x.repo_id = r.id
+		WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL ORDER BY x.position, x.fingerprint`, org, key)
+	if err == nil {
+		r.Remotes, err = remotes, failed
+	}
+	return r, err
 }
 
 // RepoByFormerName returns the repo that had a name or an id once, or nil.

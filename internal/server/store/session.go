@@ -144,6 +144,20 @@ func (tx *Tx) GiveKey(ctx context.Context, org, user, tool, external, key string
 	return err
 }
 
+// SessionsTold returns the sessions that the next events after one are about.
+func (tx *Tx) SessionsTold(ctx context.Context, org string, after, next int64) ([]SessionRow, error) {
+	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+` WHERE s.org_id || '' = $1 AND s.id IN `+toldOf,
+		org, after, after+next, "session")
+}
+
+// UnendedOnTold returns the sessions that work on intents that the next events
+// after one are about.
+func (tx *Tx) UnendedOnTold(ctx context.Context, org string, after, next int64) ([]SessionRow, error) {
+	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
+		WHERE s.org_id || '' = $1 AND s.ended_at IS NULL AND s.intent_id IN `+toldOf+`
+		ORDER BY s.last_heartbeat_at DESC, s.id DESC`, org, after, after+next, "intent")
+}
+
 // UnendedOn are the sessions that work on an intent.
 func UnendedOn(intent string) SessionFilter { return SessionFilter{Intent: intent, Unended: true} }
 

@@ -73,6 +73,9 @@ type Tx struct {
 	*db.Tx
 	told   []coord.Event // by Emit, and not yet written
 	events []coord.Event // that were written, with their ids
+	// unleased says that no other replica let edges decide when it had the
+	// org's lock.
+	unleased bool
 }
 
 // Read runs fn on the state of one moment.

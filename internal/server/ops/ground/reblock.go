@@ -21,6 +21,35 @@ func (c *Change) touch(row store.ConflictRow) {
 	}
 }
 
+// MakeIntent saves an intent that is new, and on which no session works.
+func (c *Change) MakeIntent(ctx context.Context, i *store.IntentRow) error {
+	err := c.SaveIntent(ctx, i)
+	c.made[i.ID] = *i
+	return err
+}
+
+// SaveIntent saves an intent. Of one that was made, and is saved again, it is
+// asked from now on.
+func (c *Change) SaveIntent(ctx context.Context, i *store.IntentRow) error {
+	delete(c.made, i.ID)
+	return c.Tx.SaveIntent(ctx, i)
+}
+
+// IntentNow returns an intent as it is by now.
+func (c *Change) IntentNow(ctx context.Context, id string) (store.IntentRow, error) {
+	if i, made := c.made[id]; made {
+		return i, nil
+	}
+	return c.IntentByID(ctx, c.Who.OrgID, id)
+}
+
+// ForeseeSettle asks, in Foresee, for what putting and settling an intent asks
+// for.
+func (c *Change) ForeseeSettle(ctx context.Context, intent string) {
+	c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(intent))
+	c.Conflicts(ctx, c.Who.OrgID, liveOf(intent))
+}
+
 // Reblock recomputes what blocks the intents that were touched.
 func (c *Change) Reblock(ctx context.Context) error {
 	ids := make([]string, 0, len(c.Touched))
@@ -29,7 +58,7 @@ func (c *Change) Reblock(ctx context.Context) error {
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		i, err := c.IntentByID(ctx, c.Who.OrgID, id)
+		i, err := c.IntentNow(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -84,6 +113,9 @@ func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Block
 				by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
 			}
 		}
+	}
+	if _, made := c.made[i.ID]; made {
+		return by, nil
 	}
 	numbers, err := c.Blocking(ctx, c.Who.OrgID, i.ID)
 	for _, n := range numbers {

@@ -20,6 +20,10 @@ type Change struct {
 	Who  coord.Caller
 	// touched are the intents whose blockers may have changed.
 	Touched map[string]bool
+	// made are the intents that it made, as they were saved, as long as nothing
+	// else can be about them: nobody knows of them, so that there is nothing to
+	// be asked.
+	made    map[string]store.IntentRow
 	unruled bool // see Ground.Unruled
 	// last is what was found when somebody was settled last.
 	last struct {
@@ -48,6 +52,9 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		if err := s.foresee(ctx, tx, who, asks); err != nil {
 			return err
 		}
+		if err := tx.LookForLeases(ctx, who.OrgID, s.Leases.Replica()); err != nil {
+			return err
+		}
 		// The caller was read before this transaction, maybe by a replica that
 		// had not heard of the change: what may be stored is decided here.
 		org, err := tx.Org(ctx, who.OrgID)
@@ -57,7 +64,7 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		who := who
 		who.DataMode = org.DataMode
 		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
-			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, unruled: s.Unruled}
+			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, made: map[string]store.IntentRow{}, unruled: s.Unruled}
 			keeps, err := c.keeps(ctx)
 			if err != nil {
 				return err
@@ -85,6 +92,7 @@ func (s *Ground) foresee(ctx context.Context, tx *store.Tx, who coord.Caller, as
 	return tx.Foresee(ctx, func() {
 		tx.Org(ctx, who.OrgID)
 		s.Live.Foresee(ctx, tx, who.OrgID)
+		tx.LookForLeases(ctx, who.OrgID, s.Leases.Replica())
 		if !opensNothing(who) && who.Personal() {
 			tx.KeptOut(ctx, who.OrgID, who.UserID)
 		}
@@ -118,9 +126,12 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 		c.Live.RemoveWorker(i.ID)
 		return nil
 	}
-	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID))
-	if err != nil {
-		return err
+	var sessions []store.SessionRow
+	if _, made := c.made[i.ID]; !made {
+		var err error
+		if sessions, err = c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID)); err != nil {
+			return err
+		}
 	}
 	for _, s := range sessions {
 		c.Live.RemoveWorker(s.ID) // bound now, so no worker of its own
@@ -140,9 +151,12 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 		}
 	}
 	findings := c.Findings(workerID)
-	known, err := c.Conflicts(ctx, c.Who.OrgID, liveOf(workerID))
-	if err != nil {
-		return nil, err
+	var known []store.ConflictRow
+	if _, made := c.made[workerID]; !made {
+		var err error
+		if known, err = c.Conflicts(ctx, c.Who.OrgID, liveOf(workerID)); err != nil {
+			return nil, err
+		}
 	}
 	at := make(map[string]int, len(known))
 	for i, k := range known {
@@ -192,13 +206,6 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 
 func liveOf(worker string) store.ConflictFilter {
 	return store.ConflictFilter{Worker: worker, Statuses: coord.LiveConflictStatuses(), History: true}
-}
-
-// ForeseeSettle asks, in Foresee, for what putting and settling an intent asks
-// for.
-func (c *Change) ForeseeSettle(ctx context.Context, intent string) {
-	c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(intent))
-	c.Conflicts(ctx, c.Who.OrgID, liveOf(intent))
 }
 
 // stillAttempted reports whether an edit that was attempted, and of which
@@ -306,6 +313,8 @@ func (c *Change) numbersFor(ctx context.Context, fingerprints []string) (*number
 
 func (c *Change) openConflict(ctx context.Context, f *engine.Finding, by string, n *numbers) (row store.ConflictRow, err error) {
 	last := n.last[f.Fingerprint]
+	delete(c.made, f.Holder.ID)
+	delete(c.made, f.Challenger.ID)
 	row.AttemptedBy = by
 	row.ID, row.OrgID, row.Status, row.FirstSeenAt = NewID(), c.Who.OrgID, coord.ConflictOpen, c.Now
 	var order *coord.ActionTaken

@@ -27,19 +27,18 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	type answer struct {
 		reply wire.HookReply
 		err   error
-		told  []coord.Event
+		told  *store.Noted
 	}
 	done := make(chan answer, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
 		defer cancel()
 		ctx, noted := store.Noting(ctx)
-		var a answer
+		a := answer{told: noted}
 		defer func() {
 			if broken := recover(); broken != nil {
 				a.err = fmt.Errorf("panic while deciding: %v\n%s", broken, debug.Stack())
 			}
-			a.told = noted.Events
 			done <- a
 		}()
 		a.reply, a.err = s.hookLook(ctx, e)
@@ -48,7 +47,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	defer late.Stop()
 	select {
 	case a := <-done:
-		store.Note(ctx, a.told)
+		store.Note(ctx, *a.told)
 		return a.reply, a.err
 	case <-ctx.Done():
 		return wire.HookReply{}, ctx.Err()

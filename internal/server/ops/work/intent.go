@@ -50,6 +50,7 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 		if err != nil {
 			return err
 		}
+		s.called.Store(calledBy(who, in.Repo), p.Repo.ID)
 		owner, err := s.intentOwner(ctx, c.Tx, who, p)
 		if err := ground.FirstError(err, Watched(p.Repo)); err != nil {
 			return err
@@ -82,6 +83,7 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 			RecentSessions(ctx, tx, who)
 		}
 		tx.Policies(ctx, who.OrgID)
+		s.foreseePlace(ctx, tx, who, in)
 	})
 	return out, err
 }
@@ -90,6 +92,35 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 // meant.
 func onAnother(session *store.SessionRow, branch *string) bool {
 	return session != nil && branch != nil && session.Branch != nil && *session.Branch != *branch
+}
+
+// foreseePlace asks for what declaring in a repo asks for, in tx.Foresee.
+func (s *Service) foreseePlace(ctx context.Context, tx *store.Tx, who coord.Caller, in wire.DeclareIntent) {
+	if in.Repo != nil && *in.Repo != "" {
+		FindRepo(ctx, tx, who, *in.Repo)
+	}
+	if in.SessionID != nil {
+		tx.Session(ctx, who.OrgID, *in.SessionID)
+	}
+	id, known := s.called.Load(calledBy(who, in.Repo))
+	if !known {
+		return
+	}
+	repo := id.(string)
+	if in.Mode == coord.Exclusive {
+		tx.RepoFiles(ctx, repo)
+	}
+	if in.Branch != nil {
+		tx.LiveIntentsOn(ctx, who.OrgID, repo, who.UserID, *in.Branch)
+	}
+}
+
+// calledBy is what a caller calls a repo.
+func calledBy(who coord.Caller, repo *string) [2]string {
+	if repo == nil {
+		return [2]string{who.TokenID, ""}
+	}
+	return [2]string{who.OrgID, strings.ToLower(*repo)}
 }
 
 // intentOwner returns who will own what the caller declares. A service token
@@ -225,7 +256,11 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	if err := Honour(ctx, c, i); err != nil {
 		return met, err
 	}
-	if err := c.SaveIntent(ctx, i); err != nil {
+	save := c.SaveIntent
+	if isNew && session == nil && len(deps) == 0 {
+		save = c.MakeIntent
+	}
+	if err := save(ctx, i); err != nil {
 		return met, err
 	}
 	if len(deps) > 0 || deps != nil && !isNew {
@@ -376,12 +411,8 @@ func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]s
 		return nil, err
 	}
 	clear(c.Touched)
-	fresh, err := c.IntentByID(ctx, c.Who.OrgID, i.ID)
-	if err != nil {
-		return nil, err
-	}
-	*i = fresh
-	return rows, nil
+	*i, err = c.IntentNow(ctx, i.ID)
+	return rows, err
 }
 
 // answerWith is AfterIntent for an answer that tells the worst of the conflicts

@@ -189,8 +189,10 @@ func RecentSessions(ctx context.Context, tx *store.Tx, who coord.Caller) ([]stor
 		User:    who.UserID,
 		Token:   who.TokenID,
 		Unended: true,
-		Since:   tx.Now.Add(-Expiry),
 	})
+	// It is not asked by the time, so that it can be foreseen before the time of
+	// the write is known.
+	recent = slices.DeleteFunc(recent, func(s store.SessionRow) bool { return s.LastHeartbeatAt <= tx.Now.Add(-Expiry) })
 	if err == nil && call != nil {
 		call.at, call.recent = tx.Now, recent
 	}

@@ -143,7 +143,10 @@ func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*
 		return err
 	}
 	err := b.db.retry(func() error {
-		err := try()
+		err := b.db.suspected.anew(func() (bool, error) {
+			err := try()
+			return errors.As(err, new(unbegunError)) && broke(err), err
+		})
 		if !careful && errors.As(err, new(seamError)) {
 			careful = true // each is to know how it went before the next begins
 			err = try()
@@ -172,6 +175,12 @@ func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*
 	return jobs[ran:]
 }
 
+// An unbegunError is why a transaction could not begin: nothing was done.
+type unbegunError struct{ error }
+
+// Unwrap returns why it could not.
+func (e unbegunError) Unwrap() error { return e.error }
+
 // A seamError is of a statement of a write that had ended well: others have
 // begun since, and none of them is to blame.
 type seamError struct{ error }
@@ -198,12 +207,9 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 			g.rollback(ctx)
 		}
 	}()
-	if err := g.begin(ctx, b.db, org, careful); err != nil {
-		return 0, err
-	}
-	began := time.Now()
-	for i, j := range jobs {
-		if i > 0 && time.Since(began) > maxHold {
+	g.begin(b.db, org, careful)
+	for _, j := range jobs {
+		if !g.since.IsZero() && time.Since(g.since) > maxHold {
 			break
 		}
 		ran++
@@ -211,7 +217,9 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 			continue
 		}
 		j.tx = b.db.begun(steady{conn})
-		j.tx.before, j.tx.gathered, j.tx.Now = told, g, g.notBefore(j.tx.Now)
+		j.tx.before, j.tx.gathered = told, g
+		j.tx.Now = g.notBefore(j.tx.Now)
+		g.locked = func() { j.tx.Now = max(j.tx.Now, g.notBefore(b.db.Now())) }
 		if err := b.one(ctx, g, j, len(jobs) == 1); err != nil {
 			return ran, err
 		}
@@ -234,6 +242,9 @@ func (b *batches) one(ctx context.Context, g *gatheringConn, j *job, alone bool)
 		j.err = g.failed // whether or not it was passed over
 	}
 	switch {
+	case g.unbegun != nil: // of all
+		j.err = nil
+		return unbegunError{g.unbegun}
 	case g.seam != nil:
 		return seamError{g.seam}
 	case j.err == nil:

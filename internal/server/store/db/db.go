@@ -50,9 +50,10 @@ type DB struct {
 	grown       atomic.Bool // since it last looked
 	// PostgreSQL's writers have connections of their own: readers must get on
 	// while writers wait for their org's lock.
-	writes  *sql.DB
-	batches batches
-	looks   looks
+	writes    *sql.DB
+	suspected suspected
+	batches   batches
+	looks     looks
 	// replica is this process among those on one database; nil where it did
 	// not join.
 	replica atomic.Pointer[replica]
@@ -86,14 +87,15 @@ func Open(ctx context.Context, dsn string, schema *Schema) (*DB, error) {
 
 func connect(ctx context.Context, dsn string, schema *Schema) (*DB, error) {
 	kind := dialectOf(dsn)
-	pool, err := kind.open(dsn)
+	d := &DB{dsn: dsn, schema: schema, dialect: kind, now: time.Now}
+	pool, err := kind.open(dsn, &d.suspected)
 	if err != nil {
 		return nil, fmt.Errorf("open the %s database: %w", kind.name, err)
 	}
-	d := &DB{pool: pool, dsn: dsn, schema: schema, dialect: kind, now: time.Now}
+	d.pool = pool
 	d.batches.db = d
 	if kind.name == postgres.name {
-		if d.writes, err = kind.openWriter(dsn); err != nil {
+		if d.writes, err = kind.openWriter(dsn, &d.suspected); err != nil {
 			pool.Close()
 			return nil, fmt.Errorf("open the %s database: %w", kind.name, err)
 		}
@@ -215,12 +217,6 @@ func (d *DB) batched(writes int, since time.Time) {
 	}
 }
 
-// Ask runs a query of one row outside of any transaction, which is the
-// shortest way there is.
-func (d *DB) Ask(ctx context.Context, into any, query string, args ...any) error {
-	return d.wrap(d.pool.QueryRowContext(ctx, query, args...).Scan(into))
-}
-
 // SetClock replaces the clock, for tests of expiry.
 func (d *DB) SetClock(now func() time.Time) { d.now = now }
 
@@ -292,7 +288,7 @@ func (tx *Tx) IfUndone(org string, fn func()) {
 // Read runs fn on the state of one moment.
 func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	if d.name == postgres.name {
-		return d.wrap(overdue(ctx, d.look(ctx, fn)))
+		return d.wrap(overdue(ctx, d.suspected.anew(func() (bool, error) { return d.look(ctx, fn) })))
 	}
 	return d.transact(ctx, d.pool, &sql.TxOptions{ReadOnly: true}, fn)
 }
@@ -307,7 +303,16 @@ func (d *DB) Write(ctx context.Context, org string, fn func(*Tx) error) error {
 		return d.wrap(d.writer.run(ctx, fn))
 	}
 	if org == "" {
-		return d.retry(func() error { return d.transact(ctx, d.writes, nil, fn) })
+		return d.retry(func() error {
+			return d.suspected.anew(func() (bool, error) {
+				begun := false
+				err := d.transact(ctx, d.writes, nil, func(tx *Tx) error {
+					begun = true
+					return fn(tx)
+				})
+				return !begun && broke(err), err
+			})
+		})
 	}
 	return d.wrap(d.batches.run(ctx, org, fn))
 }

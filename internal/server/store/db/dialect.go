@@ -13,10 +13,10 @@ import (
 // A dialect is everything that differs between the two databases.
 type dialect struct {
 	name        string // also the suffix of migrations meant for one database
-	open        func(dsn string) (*sql.DB, error)
-	openWriter  func(dsn string) (*sql.DB, error) // where writers have connections of their own
-	lockOrg     string                            // statement that makes an org's writers queue
-	skipLocked  string                            // ends a SELECT that takes rows nobody else is taking
+	open        func(dsn string, s *suspected) (*sql.DB, error)
+	openWriter  func(dsn string, s *suspected) (*sql.DB, error) // where writers have connections of their own
+	lockOrg     string                                          // statement that makes an org's writers queue
+	skipLocked  string                                          // ends a SELECT that takes rows nobody else is taking
 	isDuplicate func(error) bool
 	isRetryable func(error) bool // the transaction lost to another and may be tried again
 	isDown      func(error) bool // the database cannot serve right now
@@ -32,8 +32,8 @@ func dialectOf(dsn string) dialect {
 
 var postgres = dialect{
 	name:       "postgres",
-	open:       func(dsn string) (*sql.DB, error) { return openPostgres(dsn, readerPatience) },
-	openWriter: func(dsn string) (*sql.DB, error) { return openPostgres(dsn, writerPatience) },
+	open:       func(dsn string, s *suspected) (*sql.DB, error) { return openPostgres(dsn, readerPatience, s) },
+	openWriter: func(dsn string, s *suspected) (*sql.DB, error) { return openPostgres(dsn, writerPatience, s) },
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
 	skipLocked: `FOR UPDATE SKIP LOCKED`,
 	isDuplicate: func(err error) bool {
@@ -57,7 +57,7 @@ const minSQLite = "3.51.3"
 
 var embedded = dialect{
 	name: "sqlite",
-	open: func(path string) (*sql.DB, error) {
+	open: func(path string, _ *suspected) (*sql.DB, error) {
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
 		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 			"wal_autocheckpoint(" + logPages + ")"}}

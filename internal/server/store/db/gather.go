@@ -45,38 +45,15 @@ type gatheringConn struct {
 	foreseen   []*late // questions that are to be asked in one go
 	known      ledger
 	latest     coord.Time // when others last wrote, see notBefore
+	opening    *opening   // until it was sent, along with the first question
+	unbegun    error      // why the transaction could not begin: nothing was done
+	ending     bool       // whether it may have been committed
+	since      time.Time  // when it began, and had its lock
+	locked     func()     // is told then
 	job        int        // which of the batch's writes is under way
 	careful    bool       // whether each ends by sending what waits
 	failed     error      // of the write under way
 	seam       error      // of a write that had ended when a statement of it failed
-}
-
-// Foresee asks in one go what fn asks, where that spares ways to the database;
-// the answers are then at hand for who asks again. fn calls methods of tx that
-// only ask; what they return to it means nothing.
-func (tx *Tx) Foresee(ctx context.Context, fn func()) error {
-	if tx.gathered == nil {
-		return nil
-	}
-	if !tx.gathered.reading {
-		ctx = context.WithoutCancel(ctx)
-	}
-	return tx.gathered.foresee(ctx, fn)
-}
-
-// errForeseen is what a question gets that is not asked yet.
-var errForeseen = errors.New("foreseen")
-
-func (c *gatheringConn) foresee(ctx context.Context, fn func()) error {
-	c.foreseeing, c.foreseen = true, nil
-	func() {
-		defer func() { c.foreseeing = false }()
-		fn()
-	}()
-	if len(c.foreseen) == 0 {
-		return nil
-	}
-	return c.ask(ctx, c.foreseen)
 }
 
 type gatheringConnector struct {
@@ -104,23 +81,14 @@ func gathering(conn *sql.Conn) (c *gatheringConn, err error) {
 }
 
 // begin begins a transaction under a lock, which most often has an org's id.
-func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful bool) error {
+// The lock is taken on the way of the first question.
+func (c *gatheringConn) begin(d *DB, name string, careful bool) {
 	c.start(`BEGIN`)
 	c.careful = careful
-	c.later(d.lockOrg, name)
-	if uuid.Validate(name) != nil {
-		return c.send(ctx)
+	c.later(d.lockOrg, name).opens = true
+	if uuid.Validate(name) == nil {
+		c.open(d.schema, name)
 	}
-	counters := &late{query: d.schema.Counters.lock(), args: []any{name}}
-	latest := &late{query: d.schema.Latest, args: []any{name}}
-	if err := c.ask(ctx, []*late{counters, latest}); err != nil {
-		return err
-	}
-	c.known = newLedger(d.schema, name, counters.answer)
-	for _, row := range latest.answer.rows {
-		c.latest = coord.Time(row[0].(int64))
-	}
-	return nil
 }
 
 // start begins to gather. The statement that begins the transaction goes along
@@ -128,8 +96,9 @@ func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful b
 func (c *gatheringConn) start(begin string) {
 	c.on, c.reading, c.waiting, c.answered = true, false, nil, map[string]map[string]*answer{}
 	c.job, c.careful, c.failed, c.seam = 0, false, nil, nil
-	c.known, c.latest = ledger{}, 0
-	c.later(begin)
+	c.known, c.latest, c.opening = ledger{}, 0, nil
+	c.unbegun, c.ending, c.since, c.locked = nil, false, time.Time{}, nil
+	c.later(begin).opens = true
 }
 
 // commit commits. A transaction in which a statement failed, and nobody said
@@ -139,6 +108,7 @@ func (c *gatheringConn) commit(ctx context.Context) error {
 		c.job++ // a savepoint's: whatever fails now but COMMIT is of a write that has ended
 	}
 	c.record()
+	c.ending = true
 	end := c.later(`COMMIT`)
 	err := c.send(ctx)
 	if err == nil && end.tag != `COMMIT` {
@@ -152,6 +122,9 @@ func (c *gatheringConn) commit(ctx context.Context) error {
 // gone, and so is the transaction.
 func (c *gatheringConn) rollback(ctx context.Context) {
 	c.on, c.waiting = false, nil
+	if c.since.IsZero() {
+		return // nothing was sent
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.answers)
 	defer cancel()
 	c.Conn.ExecContext(ctx, `ROLLBACK`, nil)
@@ -198,12 +171,33 @@ type late struct {
 	query string
 	args  []any
 	sent  bool
+	opens bool // whether it begins the transaction
+	asks  bool // whether it is a question all the same
 	tag   string
 	rows  int64
 	err   error
 	// Of a question:
 	with   string // args, to find the answer by
 	answer *answer
+}
+
+// ran reads what became of a statement.
+func (w *late) ran(res pgx.BatchResults) error {
+	if w.asks {
+		return w.asked(res)
+	}
+	tag, err := res.Exec()
+	w.tag, w.rows = tag.String(), tag.RowsAffected()
+	return err
+}
+
+// asked reads the answer to a question.
+func (w *late) asked(res pgx.BatchResults) error {
+	rows, err := res.Query()
+	if err == nil {
+		w.answer, err = readAnswer(rows)
+	}
+	return err
 }
 
 func (c *gatheringConn) later(query string, args ...any) *late {
@@ -242,6 +236,7 @@ func (c *gatheringConn) ask(ctx context.Context, questions []*late) (err error) 
 			w.sent, w.err = true, driver.ErrBadConn
 		}
 		c.failed = driver.ErrBadConn
+		c.begun(waiting)
 		return driver.ErrBadConn
 	}
 	b := &pgx.Batch{}
@@ -261,12 +256,12 @@ func (c *gatheringConn) ask(ctx context.Context, questions []*late) (err error) 
 		if c.failed == nil {
 			c.failed = err
 		}
+		c.begun(waiting)
 	}()
 	for _, w := range waiting {
 		w.sent = true
 		if err == nil { // those after one that failed were not run
-			tag, e := res.Exec()
-			w.tag, w.rows, err = tag.String(), tag.RowsAffected(), e
+			err = w.ran(res)
 			if w.job < c.job && errors.As(err, new(*pgconn.PgError)) { // of a lost connection nobody knows what it did
 				c.seam = err
 			}
@@ -277,11 +272,7 @@ func (c *gatheringConn) ask(ctx context.Context, questions []*late) (err error) 
 		if err != nil {
 			break
 		}
-		rows, e := res.Query()
-		if err = e; err == nil {
-			q.answer, err = readAnswer(rows)
-		}
-		if err == nil {
+		if err = q.asked(res); err == nil && len(q.answer.rows) <= maxRemembered {
 			c.remember(q)
 		}
 	}
@@ -290,7 +281,7 @@ func (c *gatheringConn) ask(ctx context.Context, questions []*late) (err error) 
 
 // remember keeps the answer to a question, if it is one that changes nothing.
 func (c *gatheringConn) remember(q *late) {
-	if q.with == "" || len(q.answer.rows) > maxRemembered {
+	if q.with == "" || q.answer == nil {
 		return
 	}
 	if c.answered[q.query] == nil {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // Counters are the columns of a table from which the records of an org get
@@ -41,7 +44,7 @@ func newLedger(schema *Schema, org string, a *answer) ledger {
 	for _, v := range a.rows[0] {
 		l.at = append(l.at, v.(int64))
 	}
-	l.began = slices.Clone(l.at)
+	l.began, l.saved = slices.Clone(l.at), slices.Clone(l.at)
 	return l
 }
 
@@ -76,8 +79,58 @@ func (c *gatheringConn) recordFor(query string) {
 	}
 }
 
-// knows reports whether a batch knows the counters of an org.
-func (c *gatheringConn) knows(org string) bool { return c != nil && org != "" && org == c.known.org }
+// An opening is what a batch asks as soon as it has its org's lock: how far the
+// counters are, and when others last wrote.
+type opening struct {
+	schema           *Schema
+	org              string
+	counters, latest *late
+}
+
+// open has it asked along with the first question, before whatever waits by then.
+func (c *gatheringConn) open(schema *Schema, org string) {
+	c.opening = &opening{schema, org, c.later(schema.Counters.lock(), org), c.later(schema.Latest, org)}
+	for _, w := range []*late{c.opening.counters, c.opening.latest} {
+		w.opens, w.asks = true, true
+	}
+}
+
+// begun takes note of what the first way to the database brought.
+func (c *gatheringConn) begun(sent []*late) {
+	if !c.since.IsZero() {
+		return
+	}
+	c.since = time.Now()
+	for _, w := range sent {
+		if w.opens && w.err != nil {
+			if !c.ending {
+				c.unbegun = w.err
+			}
+			return
+		}
+	}
+	if o := c.opening; o != nil {
+		c.opening, c.known = nil, newLedger(o.schema, o.org, o.counters.answer)
+		for _, row := range o.latest.answer.rows {
+			c.latest = coord.Time(row[0].(int64))
+		}
+	}
+	if c.locked != nil {
+		c.locked()
+	}
+}
+
+// knows reports whether a batch knows the counters of an org. It asks for them
+// if nobody did so far.
+func (c *gatheringConn) knows(org string) bool {
+	if c == nil || org == "" {
+		return false
+	}
+	if o := c.opening; o != nil && o.org == org && !c.foreseeing {
+		c.send(context.Background()) // an error is that of whatever comes next, too
+	}
+	return org == c.known.org
+}
 
 // Advance takes the next n numbers of a counter of an org and returns the last.
 func (tx *Tx) Advance(ctx context.Context, counter, org string, n int) (last int64, err error) {

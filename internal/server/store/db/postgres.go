@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,9 +39,39 @@ var (
 // connectIn bounds how long a connection is tried for, unless the DSN does.
 const connectIn = 5 * time.Second
 
+// suspected is when a connection was last found broken. One that was not used
+// since is asked whether it lives before it is used: a way to the database that
+// is spared otherwise.
+type suspected struct{ at atomic.Int64 }
+
+const idleFor = time.Minute // after which a connection is asked in any case: what lies between forgets it
+
+func (s *suspected) ping(_ context.Context, p stdlib.ShouldPingParams) bool {
+	return p.IdleDuration > idleFor || time.Now().Add(-p.IdleDuration).UnixNano() <= s.at.Load()
+}
+
+// anew runs what begins on a connection that may have broken while nobody used
+// it, once more if it had: lost reports that, and that nothing was done.
+func (s *suspected) anew(run func() (lost bool, err error)) error {
+	lost, err := run()
+	if lost {
+		s.at.Store(time.Now().UnixNano())
+		_, err = run()
+	}
+	return err
+}
+
+// broke reports whether an error is of a connection that broke.
+func broke(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	return pgCode(err) == "" || strings.HasPrefix(pgCode(err), "57P")
+}
+
 // openPostgres opens the database at dsn, with connections that gather. What the
 // DSN itself says of patience counts.
-func openPostgres(dsn string, p patience) (*sql.DB, error) {
+func openPostgres(dsn string, p patience, s *suspected) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -53,7 +85,7 @@ func openPostgres(dsn string, p patience) (*sql.DB, error) {
 		cfg.ConnectTimeout = connectIn
 	}
 	bears := milliseconds(cfg.RuntimeParams["statement_timeout"])
-	db := sql.OpenDB(gatheringConnector{stdlib.GetConnector(*cfg), bears + bears/2 + time.Second})
+	db := sql.OpenDB(gatheringConnector{stdlib.GetConnector(*cfg, stdlib.OptionShouldPing(s.ping)), bears + bears/2 + time.Second})
 	db.SetMaxOpenConns(32)
 	db.SetMaxIdleConns(32)
 	return db, nil

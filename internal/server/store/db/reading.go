@@ -4,37 +4,52 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
 
+// Ask runs a query of one row outside of any transaction, which is the
+// shortest way there is.
+func (d *DB) Ask(ctx context.Context, into any, query string, args ...any) error {
+	return d.wrap(d.suspected.anew(func() (bool, error) {
+		err := d.pool.QueryRowContext(ctx, query, args...).Scan(into)
+		return d.name == postgres.name && broke(err) && !errors.Is(err, sql.ErrNoRows), err
+	}))
+}
+
 // look runs fn on the state of one moment of PostgreSQL. Nobody waits for its
 // beginning, which goes along with the first question, nor for its end: a read
 // of one question is one way there and back.
-func (d *DB) look(ctx context.Context, fn func(*Tx) error) error {
+// It tells whether the connection was lost before the first answer.
+func (d *DB) look(ctx context.Context, fn func(*Tx) error) (lost bool, err error) {
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c, err := gathering(conn)
 	if err != nil {
 		conn.Close()
-		return err
+		return false, err
 	}
 	c.start(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
 	c.reading = true
 	defer d.looked(conn, c)
 	tx := d.begun(conn)
 	tx.gathered = c
-	if err := tx.run(ctx, fn); err != nil {
-		return err
+	err = tx.run(ctx, fn)
+	if broke(c.unbegun) {
+		return true, c.unbegun
 	}
-	if c.failed != nil { // whether or not it was passed over
-		return c.failed
+	if err == nil {
+		err = c.failed // whether or not it was passed over
 	}
-	return ctx.Err()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return false, err
 }
 
 // looked ends a read.
@@ -93,6 +108,7 @@ func (c *gatheringConn) stream(ctx context.Context, q *late) (driver.Rows, error
 	for range c.waiting {
 		if err == nil {
 			_, err = res.Exec()
+			c.unbegun = err
 		}
 	}
 	c.waiting = nil
