@@ -169,11 +169,13 @@ chaos: build ## svcd, three replicas and PostgreSQL broken under load: nothing a
 	go test ./internal/e2e -run KilledAndFrozen -decisions 10000 -timeout 2h
 	go test ./internal/server/stories -run 'Sequence|Searcher' -search.depth 4 -search.states 0 -v -timeout 4h
 	bin/chaos -faults 0 pairs
+	bin/chaos far
 	if [ "$$(id -u)" = 0 ]; then bin/chaos full; else echo "without the full disk: it takes root"; fi
 	! bin/chaos -kills 2 -control kills
 	! bin/chaos -control frozen
 	! bin/chaos -faults 2 -pairs 50 -control faults
 	! bin/chaos -faults 0 -pairs 200 -svcd bin/svcd-trusting pairs
+	! bin/chaos -pairs 200 -svcd bin/svcd-trusting far
 
 soak: build ## 1,000 agents at four edits a minute and 200 streams on one svcd, ten minutes (FOR=1m for less); wants a quiet machine
 	go run ./internal/tools/soak -for $(or $(FOR),10m)

@@ -25,7 +25,8 @@ type world struct {
 	book history.Book // what was acknowledged, and the rules
 
 	mu    sync.Mutex
-	paths []string // that are claimed and stay so
+	paths []string        // that are claimed and stay so
+	took  []time.Duration // how long claims did
 }
 
 const repo = "acme/api"
@@ -72,6 +73,7 @@ func (w *world) turn(ctx context.Context, who, turn int) {
 	// What was begun is finished: one that is broken off tells nothing.
 	ctx = context.WithoutCancel(ctx)
 	var made struct{ Intent struct{ Ref string } }
+	began := time.Now()
 	err := w.writer.Call(ctx, there, "POST", path, body, &made)
 	w.note(it, err)
 	switch {
@@ -79,6 +81,9 @@ func (w *world) turn(ctx context.Context, who, turn int) {
 		time.Sleep(10 * time.Millisecond)
 	case it.Kind == history.Intent:
 		w.book.Claimed(file)
+		w.mu.Lock()
+		w.took = append(w.took, time.Since(began))
+		w.mu.Unlock()
 		w.question(ctx, there, who, file)
 		if turn%40 == 0 { // for the comparison in the end
 			w.mu.Lock()

@@ -12,6 +12,7 @@
 //	pairs     three replicas on PostgreSQL: a claim on one, at once a question on another
 //	faults    the same while replicas, PostgreSQL and the lines between are broken
 //	frozen    a replica that stops while it holds an org's lock
+//	far       the database 50 ms away from three replicas, one of them stopped
 //
 // The mix: each agent declares an exclusive claim on one replica and asks for
 // that file, as somebody else, on another (three of four turns), or sends a
@@ -38,6 +39,8 @@ type options struct {
 	faults  int
 	pairs   int
 	most    time.Duration
+	away    time.Duration
+	counts  bool // whether ways to the database are counted
 	control bool
 }
 
@@ -47,12 +50,13 @@ func main() {
 	flag.IntVar(&o.agents, "agents", 8, "how many write at once")
 	flag.IntVar(&o.kills, "kills", 100, "kills: how often")
 	flag.IntVar(&o.faults, "faults", 50, "faults: how many")
-	flag.IntVar(&o.pairs, "pairs", 10_000, "pairs, faults: claims with a question each, at least")
+	flag.IntVar(&o.pairs, "pairs", 10_000, "pairs, faults, far: claims with a question each, at least")
 	flag.DurationVar(&o.most, "most", 2*time.Second, "frozen: how long a write of another replica may take")
+	flag.DurationVar(&o.away, "away", 50*time.Millisecond, "far: a round trip to the database")
 	flag.BoolVar(&o.control, "control", false, "take out what the scene is about: it must fail")
 	flag.Parse()
 	scenes := map[string]func(context.Context, string, options) error{
-		"kills": killScene, "full": fullScene, "pairs": pairScene, "faults": faultScene, "frozen": frozenScene,
+		"kills": killScene, "full": fullScene, "pairs": pairScene, "faults": faultScene, "frozen": frozenScene, "far": farScene,
 	}
 	names := flag.Args()
 	if len(names) == 0 {
@@ -60,7 +64,7 @@ func main() {
 	}
 	for _, name := range names {
 		if scenes[name] == nil {
-			fmt.Fprintf(os.Stderr, "chaos: there is no scene %q; there are kills, full, pairs, faults and frozen\n", name)
+			fmt.Fprintf(os.Stderr, "chaos: there is no scene %q; there are kills, full, pairs, faults, frozen and far\n", name)
 			os.Exit(2)
 		}
 		if err := play(scenes[name], o); err != nil {

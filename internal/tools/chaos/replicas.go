@@ -55,6 +55,9 @@ func newCluster(ctx context.Context, dir, more string, o options) (*cluster, err
 		if err != nil {
 			return c, err
 		}
+		if o.counts {
+			line.CountWays()
+		}
 		c.close, c.lines = append(c.close, line.Close), append(c.lines, line)
 		name := fmt.Sprint("replica", i+1)
 		s, err := drill.NewServer(o.svcd, name, "--data", filepath.Join(dir, "keys"), "--database",
@@ -238,20 +241,11 @@ func frozenScene(ctx context.Context, dir string, o options) error {
 		return err
 	}
 	frozen := c.servers[2]
-	working, stop := context.WithCancel(ctx)
-	defer stop()
-	var work sync.WaitGroup
-	for i := range 4 { // so that it writes nearly always
-		work.Go(func() {
-			for n := 0; working.Err() == nil; n++ {
-				c.writer.Call(working, frozen, "POST", "/v1/intents", claim(fmt.Sprintf("frozen/a%d/f%d.go", i, n)), nil)
-			}
-		})
-	}
-	if err := c.freeze(ctx, frozen); err != nil {
+	thaw, err := c.stopAtWork(ctx, frozen)
+	if err != nil {
 		return err
 	}
-	defer frozen.Signal(syscall.SIGCONT)
+	defer thaw()
 	var longest time.Duration
 	until := time.Now().Add(8 * time.Second)
 	writes, refused := 0, 0
@@ -264,15 +258,33 @@ func frozenScene(ctx context.Context, dir string, o options) error {
 		}
 		writes++
 	}
-	stop()
-	frozen.Signal(syscall.SIGCONT)
-	work.Wait()
+	thaw()
 	fmt.Printf("a replica stopped while it held the lock: %d writes of two others in 8 s, %d refused, the longest took %s\n", writes, refused,
 		longest.Round(time.Millisecond))
 	if longest > o.most || refused > 0 {
 		return fmt.Errorf("a write of another replica took %s (%d were refused); %s is the most", longest, refused, o.most)
 	}
 	return nil
+}
+
+// stopAtWork stops a server while it writes and holds the org's lock. Thaw has it
+// go on; doing so twice is doing it once.
+func (c *cluster) stopAtWork(ctx context.Context, s *drill.Server) (thaw func(), err error) {
+	working, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	for i := range 4 { // so that it writes nearly always
+		work.Go(func() {
+			for n := 0; working.Err() == nil; n++ {
+				c.writer.Call(working, s, "POST", "/v1/intents", claim(fmt.Sprintf("frozen/a%d/f%d.go", i, n)), nil)
+			}
+		})
+	}
+	err = c.freeze(ctx, s)
+	return func() {
+		stop()
+		s.Signal(syscall.SIGCONT)
+		work.Wait()
+	}, err
 }
 
 func claim(file string) map[string]any {
