@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -75,6 +77,46 @@ func TestASilentDatabaseFreesNoClaim(t *testing.T) {
 		r := edit("auth.go")
 		return r.Decision == wire.Block && len(r.Conflicts) == 1 && !strings.Contains(r.Reason, "seconds ago")
 	})
+}
+
+// What a session brought is known without having been read: while the database is
+// silent, a claimed file is refused to a session that has just begun, and also to
+// one that is new here if its person works there already. Their person's own
+// claims are not: it may have taken up that work.
+func TestASilentDatabaseFreesNoClaimForWhoIsNew(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
+	a, b := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+	for _, c := range []struct {
+		by   teamtest.Agent
+		path string
+	}{{a, "auth.go"}, {b, "own.go"}} {
+		x.Must(c.by.Token, "intent_declare", map[string]any{"title": "Hold " + c.path, "mode": "exclusive", "session_id": c.by.Session,
+			"scope": map[string]any{"paths": []string{c.path}}}, nil)
+	}
+	begun := x.Agent(x.Bob, teamtest.APIRepo)
+	unheard := begun
+	unheard.External = uuid.NewString()
+	stranger := x.Agent(x.Ada, "acme/elsewhere") // whose person is known there, and at the claims' repo
+	x.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+	line.Silence(true)
+	for name, c := range map[string]struct {
+		who  teamtest.Agent
+		path string
+		want wire.Decision
+	}{
+		"begun":                   {begun, "auth.go", wire.Block},
+		"new":                     {unheard, "auth.go", wire.Block},
+		"new, a free file":        {unheard, "other.go", wire.Allow},
+		"new, its person's claim": {unheard, "own.go", wire.Allow},
+		"another repo's":          {stranger, "auth.go", wire.Allow},
+	} {
+		r := x.Hook(c.who, wire.HookPreEdit, map[string]any{"paths": []string{c.path}})
+		if r.Decision != c.want || c.want == wire.Allow && r.Unchecked != wire.UncheckedDatabase {
+			t.Errorf("%s: %+v, want %s", name, r, c.want)
+		}
+	}
 }
 
 // A write on a silent line ends, as one that is to be tried again, while the

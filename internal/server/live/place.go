@@ -71,28 +71,57 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 		}
 		o.places.at[key] = p
 	}
-	if o.places.last == nil || len(o.places.last) >= maxPlaces {
-		o.places.last = map[SessionKey]*Place{}
-	}
-	o.places.last[key] = p
+	o.places.meet(key, p)
 	return p, nil
+}
+
+// Met keeps the place of a session that a write found or made, for Remembered.
+func (s *Set) Met(orgID string, key SessionKey, p *Place) {
+	o := s.org(orgID)
+	o.places.mu.Lock()
+	defer o.places.mu.Unlock()
+	o.places.meet(key, p)
+}
+
+func (p *places) meet(key SessionKey, at *Place) {
+	if p.last == nil || len(p.last) >= maxPlaces {
+		p.last = map[SessionKey]*Place{}
+	}
+	p.last[key] = at
 }
 
 // Remembered returns the claims that refuse edits and the place of a session as
 // this replica last read them, and how long ago it last asked the database: for
 // a decision that cannot wait for it any longer. It takes no lock that anybody
-// holds who waits for the database. A nil Place means that it knows too little.
+// holds who waits for the database. Of a session that is new here, the Place has
+// the repo alone, if its person works there in another one. A nil Place means
+// that it knows too little.
 func (s *Set) Remembered(orgID string, key SessionKey) (*engine.Index, *Place, time.Duration) {
 	o := s.org(orgID)
 	ix := o.claimed.Load()
-	o.places.mu.Lock()
-	defer o.places.mu.Unlock()
-	at := o.places.last[key]
+	at := o.places.near(key)
 	if ix == nil || at == nil {
 		return nil, nil, 0
 	}
 	return ix, at, time.Since(time.UnixMilli(o.checked.Load()))
 }
+
+func (p *places) near(key SessionKey) *Place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.last[key]; at != nil {
+		return at
+	}
+	for k, at := range p.last {
+		if k.User == key.User && k.Remotes == key.Remotes {
+			return &Place{Repo: at.Repo}
+		}
+	}
+	return nil
+}
+
+// Known reports whether the session itself is known, and not its repo alone.
+func (p *Place) Known() bool { return p.Session.ID != "" }
 
 // refuses reports whether what changed of an index may refuse an edit, or did.
 func refuses(n engine.Note, before, now *engine.Index) bool {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/tools/drill"
 )
 
 // mostWays is how often a claim may go to the database.
@@ -15,12 +17,25 @@ const mostWays = 3
 
 // farScene puts the database far away from its replicas and stops one of them
 // for good. The others must refuse what was surely claimed, having looked, and
-// acknowledge a claim within three ways there and back. Its control is a svcd that
-// does not look whether others wrote (-svcd).
+// acknowledge a claim within three ways there and back. Writers of one org wait
+// for each other, so many orgs work at once. Its control is a svcd that does not
+// look whether others wrote (-svcd).
 func farScene(ctx context.Context, dir string, o options) error {
-	o.counts = true
+	o.counts, o.agents = true, 2
 	c, err := newCluster(ctx, dir, "", o)
 	defer c.end()
+	if err != nil {
+		return err
+	}
+	orgs := []*world{c.world}
+	for i := 1; i < o.orgs && err == nil; i++ {
+		w := &world{servers: c.servers}
+		var tokens []string
+		if tokens, err = drill.PeopleOf(ctx, c.pg.DSN(c.pg.Addr), fmt.Sprint("org", i), 2); err == nil {
+			err = w.settle(ctx, tokens, o.agents)
+		}
+		orgs = append(orgs, w)
+	}
 	if err != nil {
 		return err
 	}
@@ -33,44 +48,69 @@ func farScene(ctx context.Context, dir string, o options) error {
 		return err
 	}
 	defer thaw()
-	c.servers = c.servers[:2]
+	for _, w := range orgs {
+		w.servers = c.servers[:2]
+	}
+	c.decide(ctx, orgs, o)
+	ways, err := c.claimAlone(ctx)
+	for _, l := range c.lines {
+		l.Set(badline.Quality{})
+	}
+	fmt.Printf("  a claim by itself goes to the database %v times\n", ways)
+	wrong := []error{err}
+	unsure := 0
+	for i, w := range orgs {
+		unsure += int(w.unsure.Load())
+		wrong = append(wrong, w.check(ctx, fmt.Sprintf("org %d, %v from the database, one of three replicas frozen", i, o.away)))
+	}
+	if unsure > 0 {
+		wrong = append(wrong, fmt.Errorf("%d files that were surely claimed were let through unchecked", unsure))
+	}
+	if slices.ContainsFunc(ways, func(n int) bool { return n > mostWays }) {
+		wrong = append(wrong, fmt.Errorf("a claim goes to the database %v times, want %d", ways, mostWays))
+	}
+	return errors.Join(wrong...)
+}
+
+// decide lets the agents of all orgs work until there are decisions enough.
+func (c *cluster) decide(ctx context.Context, orgs []*world, o options) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	work, told := c.agents(working, o.agents), time.Now()
-	for ctx.Err() == nil && c.pairs.Load() < int64(o.pairs) {
+	var work []*sync.WaitGroup
+	for _, w := range orgs {
+		work = append(work, w.agents(working, o.agents))
+	}
+	tally := func() (pairs, unsure int64) {
+		for _, w := range orgs {
+			pairs, unsure = pairs+w.pairs.Load(), unsure+w.unsure.Load()
+		}
+		return pairs, unsure
+	}
+	began, told := time.Now(), time.Now()
+	for pairs := int64(0); ctx.Err() == nil && pairs < int64(o.pairs); pairs, _ = tally() {
 		time.Sleep(50 * time.Millisecond)
 		for _, l := range c.lines {
 			l.Ways() // what was counted so far is of no interest
 		}
 		if time.Since(told) > time.Minute {
 			told = time.Now()
-			fmt.Printf("  %d decisions so far, %d of them unchecked\n", c.pairs.Load(), c.unsure.Load())
+			n, unsure := tally()
+			fmt.Printf("  %d decisions so far, %d of them unchecked\n", n, unsure)
 		}
 	}
 	stop()
-	work.Wait()
-	ways, err := c.claimAlone(ctx)
-	for _, l := range c.lines {
-		l.Set(badline.Quality{})
+	var took []time.Duration
+	for i, w := range orgs {
+		work[i].Wait()
+		took = append(took, w.took...)
 	}
-	slices.Sort(c.took)
-	at := func(share float64) float64 {
-		return float64(c.took[int(float64(len(c.took)-1)*share)]) / float64(o.away)
+	n, unsure := tally()
+	fmt.Printf("  %d decisions in %s, %d of them unchecked\n", n, time.Since(began).Round(time.Second), unsure)
+	if slices.Sort(took); len(took) > 0 {
+		at := func(share float64) float64 { return float64(took[int(float64(len(took)-1)*share)]) / float64(o.away) }
+		fmt.Printf("  %d claims of %d agents in each of %d orgs took as long as %.1f round trips of %v (median), %.1f (99 of 100)\n",
+			len(took), o.agents, len(orgs), at(0.5), o.away, at(0.99))
 	}
-	if len(c.took) > 0 {
-		fmt.Printf("  %d claims of %d agents at once took as long as %.1f round trips of %v (median), %.1f (99 of 100)\n",
-			len(c.took), o.agents, at(0.5), o.away, at(0.99))
-	}
-	fmt.Printf("  a claim by itself goes to the database %v times\n", ways)
-	var wrong []error
-	if n := c.unsure.Load(); n > 0 {
-		wrong = append(wrong, fmt.Errorf("%d files that were surely claimed were let through unchecked", n))
-	}
-	if slices.ContainsFunc(ways, func(n int) bool { return n > mostWays }) {
-		wrong = append(wrong, fmt.Errorf("a claim goes to the database %v times, want %d", ways, mostWays))
-	}
-	return errors.Join(append(wrong, err, c.check(ctx, fmt.Sprintf("%d decisions, %v from the database, one of three replicas frozen",
-		c.pairs.Load(), o.away)))...)
 }
 
 // claimAlone takes claims while nobody else writes, and returns how often those

@@ -35,6 +35,7 @@ import (
 type options struct {
 	svcd    string
 	agents  int
+	orgs    int
 	kills   int
 	faults  int
 	pairs   int
@@ -48,6 +49,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.svcd, "svcd", "bin/svcd", "the program to break")
 	flag.IntVar(&o.agents, "agents", 8, "how many write at once")
+	flag.IntVar(&o.orgs, "orgs", 16, "far: how many orgs work at once, each with two agents")
 	flag.IntVar(&o.kills, "kills", 100, "kills: how often")
 	flag.IntVar(&o.faults, "faults", 50, "faults: how many")
 	flag.IntVar(&o.pairs, "pairs", 10_000, "pairs, faults, far: claims with a question each, at least")

@@ -11,15 +11,20 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// People makes an org with an owner and members on a database that nobody
+// People makes the org acme with an owner and members on a database that nobody
 // serves yet, and returns a token of each, the owner's first.
 func People(ctx context.Context, dsn string, n int) (tokens []string, err error) {
+	return PeopleOf(ctx, dsn, "acme", n)
+}
+
+// PeopleOf does so for an org of any name.
+func PeopleOf(ctx context.Context, dsn, name string, n int) (tokens []string, err error) {
 	st, err := store.Open(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	org := coord.Org{ID: uuid.NewString(), Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted"}
+	org := coord.Org{ID: uuid.NewString(), Slug: name, Name: name, DataMode: coord.DataFull, Plan: "self_hosted"}
 	err = st.Write(ctx, "setup", func(tx *store.Tx) error {
 		org.CreatedAt = tx.Now
 		if err := tx.InsertOrg(ctx, org); err != nil {
@@ -31,7 +36,7 @@ func People(ctx context.Context, dsn string, n int) (tokens []string, err error)
 			if i == 0 {
 				role = coord.Owner
 			}
-			token, err := person(ctx, tx, org.ID, fmt.Sprintf("person%d", i), role)
+			token, err := person(ctx, tx, org.ID, fmt.Sprintf("person%d.%s", i, name), role)
 			if err != nil {
 				return err
 			}

@@ -60,6 +60,7 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in *wire.E
 // hookRecord handles the events that change what is known: all but those that
 // only ask. A retried one gets the answer it got before.
 func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+	var h *hook
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
@@ -67,8 +68,8 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 			}
 			return err
 		}
-		h, why, err := hookSession(ctx, c, e)
-		if err != nil {
+		var why string
+		if h, why, err = hookSession(ctx, c, e); err != nil {
 			return err
 		}
 		if h == nil {
@@ -93,9 +94,18 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 		return keep(ctx, c, e, reply)
 	}, func(tx *store.Tx) { e.foresee(ctx, tx) })
 	if err == nil {
-		s.Live.Told(e.who.OrgID, e.key())
+		s.met(e, h)
 	}
 	return reply, err
+}
+
+// met notes what memory is to know of a session after an event of it: its agent
+// has been told, and where it works.
+func (s *Service) met(e *hookEvent, h *hook) {
+	s.Live.Told(e.who.OrgID, e.key())
+	if h != nil && h.session.EndedAt == nil {
+		s.Live.Met(e.who.OrgID, e.key(), &live.Place{Repo: h.repo, Session: h.session})
+	}
 }
 
 // foresee asks for what handling an event asks for first, in tx.Foresee.

@@ -110,15 +110,11 @@ func (s *Service) unsure(ctx context.Context, e *hookEvent, err error) (wire.Hoo
 func (s *Service) fromMemory(e *hookEvent) wire.HookReply {
 	reply := ruling.Allowed()
 	if ix, at, age := s.Live.Remembered(e.who.OrgID, e.key()); at != nil {
-		reply.SessionID, reply.IndexVersion = &at.Session.ID, at.Repo.IndexVersion
-		edit := editOf(e, work.Place{Repo: at.Repo, Session: &at.Session}.Worker(ix, e.who), &at.Session, s.Store.Now())
-		reason := ""
-		if d := engine.Decide(ix, edit); d.Action == engine.Block {
-			reason = d.Reason
-		} else if g := engine.Guard(ix, edit, ruling.SweepsOf(e.HookRequest)); g.Action == engine.Block {
-			reason = g.Reason
+		if at.Known() {
+			reply.SessionID = &at.Session.ID
 		}
-		if reason != "" {
+		reply.IndexVersion = at.Repo.IndexVersion
+		if reason := s.claimed(e, ix, at); reason != "" {
 			if age > 2*time.Second { // less is no news: the database is slow
 				reason += fmt.Sprintf(" This is as of %d seconds ago: svc's database does not answer.", int(age.Seconds()))
 			}
@@ -129,6 +125,28 @@ func (s *Service) fromMemory(e *hookEvent) wire.HookReply {
 	reply.Unchecked = wire.UncheckedDatabase
 	reply.InjectContext = "svc could not check this edit: its database did not answer in time. Others may be at work in the same place."
 	return reply
+}
+
+// claimed returns why an edit is refused by claims that are remembered, or "".
+// Of a session that is not known it may be that it took up work of its person:
+// it is refused what other people claimed.
+func (s *Service) claimed(e *hookEvent, ix *engine.Index, at *live.Place) string {
+	p, sess := work.Place{Repo: at.Repo}, &at.Session
+	if at.Known() {
+		p.Session = sess
+	}
+	edit := editOf(e, p.Worker(ix, e.who), sess, s.Store.Now())
+	d := engine.Decide(ix, edit)
+	others := func(f engine.Finding) bool {
+		return f.Kind == coord.ExclusiveClaim && f.Severity == coord.SeverityBlock && f.Holder.User.ID != e.who.UserID
+	}
+	if d.Action == engine.Block && (at.Known() || slices.ContainsFunc(d.Findings, others)) {
+		return d.Reason
+	}
+	if g := engine.Guard(ix, edit, ruling.SweepsOf(e.HookRequest)); at.Known() && g.Action == engine.Block {
+		return g.Reason
+	}
+	return ""
 }
 
 // editOf returns what an event of a session is about to write.
@@ -162,6 +180,8 @@ func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place,
 			tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 			if last != nil {
 				tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), last.Repo.ID)
+			}
+			if last != nil && last.Known() {
 				tx.Turned(ctx, last.Session)
 			}
 		}); err != nil {
@@ -195,6 +215,7 @@ func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 // and for edits that are warned about or blocked, of which a record is kept. p is
 // where the session was last seen, if it was.
 func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (reply wire.HookReply, err error) {
+	var h *hook
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
@@ -202,8 +223,7 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (r
 			}
 			return err
 		}
-		h, _, err := hookSession(ctx, c, e)
-		if err != nil {
+		if h, _, err = hookSession(ctx, c, e); err != nil {
 			return err
 		}
 		if h == nil {
@@ -222,7 +242,7 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (r
 		}
 	})
 	if err == nil {
-		s.Live.Told(e.who.OrgID, e.key())
+		s.met(e, h)
 	}
 	return reply, err
 }
