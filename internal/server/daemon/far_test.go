@@ -246,3 +246,29 @@ func TestALookUpThatComesLateServesTheNext(t *testing.T) {
 		return there.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{"auth.go"}}).Decision == wire.Block
 	})
 }
+
+// News of a database that is far away are read before they are asked for, where
+// somebody is at work: a decision that comes right after a claim finds it known.
+func TestNewsFromFarAwayAreReadAhead(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	a, b := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+	line, far := lineTo(t, dsn)
+	there := *x
+	there.W = x.W.ReplicaWith(func(c *daemon.Config) { c.Database = far })
+	t.Cleanup(func() { line.Set(badline.Quality{}) }) // before it is stopped
+	line.Set(badline.Away(100 * time.Millisecond))
+	edit := func() wire.HookReply {
+		return there.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{"auth.go"}})
+	}
+	if r := edit(); r.Decision != wire.Allow {
+		t.Fatalf("before the claim: %+v", r)
+	}
+	x.Must(a.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": a.Session,
+		"scope": map[string]any{"paths": []string{"auth.go"}}}, nil)
+	key := live.SessionKey{User: b.User.ID, Tool: "claude_code", External: b.External, Remotes: "github.com/" + teamtest.APIRepo}
+	await.True(t, "that the claim is known where nobody asked", func() bool {
+		ix, at, _ := there.W.D.Live.Remembered(x.O.ID, key)
+		return at != nil && slices.ContainsFunc(ix.Workers(at.Repo.ID), func(id string) bool { return ix.Worker(id).Exclusive() })
+	})
+}

@@ -62,6 +62,7 @@ type org struct {
 	copied  journal                      // what changed of late, for who keeps a copy
 	claimed atomic.Pointer[engine.Index] // of ix, for who cannot wait for its lock: see Remembered
 	checked atomic.Int64                 // when seq was last compared with the log, Unix ms
+	ahead   ahead
 }
 
 // hear notes that there may be news. It is cheap: the next reader pays.
@@ -93,7 +94,8 @@ func (s *Set) settled(orgID string, upTo int64) {
 	}
 }
 
-// Stale notes that orgs have new events. It is cheap: the next reader pays.
+// Stale notes that orgs have new events. It is cheap: the next reader pays, but
+// for those of a database that is far away.
 func (s *Set) Stale(orgs []string) {
 	if s.Trusting.Load() {
 		return
@@ -103,6 +105,7 @@ func (s *Set) Stale(orgs []string) {
 	for _, id := range orgs {
 		if o := s.orgs[id]; o != nil {
 			o.hear()
+			s.readAhead(o)
 		}
 	}
 }
@@ -182,6 +185,7 @@ func (s *Set) heard(ctx context.Context, o *org) error {
 // is allowed from the past cannot be taken back: it asks for the counter that
 // each event raises. Asking costs one look at one row.
 func (s *Set) current(ctx context.Context, o *org) error {
+	o.ahead.asked.Store(time.Now().UnixMilli())
 	if s.fresh(o) {
 		return nil
 	}
@@ -248,6 +252,7 @@ func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool
 	if done() {
 		return false, nil
 	}
+	began := time.Now()
 	heard, ours := o.heard.Load(), o.begun.Add(1) // before reading: what is heard from now on is to be read again
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		o.mu.RLock()
@@ -276,6 +281,7 @@ func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool
 	if err == nil && !unsure {
 		o.met.Store(heard)
 		o.read.Store(ours)
+		o.ahead.took.Store(int64(time.Since(began)))
 	}
 	return unsure, err
 }
