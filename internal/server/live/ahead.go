@@ -10,7 +10,6 @@ import (
 // them: where reading takes so long that a decision can hardly wait for it, and
 // somebody is at work.
 type ahead struct {
-	took    atomic.Int64 // the last time that news were read, in ns
 	asked   atomic.Int64 // when somebody last asked, Unix ms
 	reading atomic.Bool
 }
@@ -26,7 +25,7 @@ const (
 func (s *Set) readAhead(o *org) {
 	a := &o.ahead
 	idle := time.Duration(time.Now().UnixMilli()-a.asked.Load()) * time.Millisecond
-	if time.Duration(a.took.Load()) < far || idle > atWork || !a.reading.CompareAndSwap(false, true) {
+	if time.Duration(s.took.Load()) < far || idle > atWork || !a.reading.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {

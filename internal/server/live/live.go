@@ -44,6 +44,7 @@ type Set struct {
 	store *store.Store
 	mu    sync.Mutex
 	orgs  map[string]*org
+	took  atomic.Int64 // to read news, or to ask for them, the last time; in ns
 }
 
 type org struct {
@@ -193,10 +194,12 @@ func (s *Set) current(ctx context.Context, o *org) error {
 		ours := o.begun.Load() + 1 // who begins from now on reads for us
 		return s.catchUp(ctx, o, func() bool { return o.read.Load() >= ours && o.knows(0) })
 	}
+	began := time.Now()
 	last, err := s.store.LastCommitted(ctx, o.id)
 	if err != nil {
 		return err
 	}
+	s.took.Store(int64(time.Since(began)))
 	if o.knows(last) {
 		return nil
 	}
@@ -281,7 +284,7 @@ func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool
 	if err == nil && !unsure {
 		o.met.Store(heard)
 		o.read.Store(ours)
-		o.ahead.took.Store(int64(time.Since(began)))
+		s.took.Store(int64(time.Since(began)))
 	}
 	return unsure, err
 }

@@ -49,7 +49,12 @@ func farScene(ctx context.Context, dir string, o options) error {
 	}
 	defer thaw()
 	for _, w := range orgs {
-		w.servers = c.servers[:2]
+		w.servers, w.tells = c.servers[:2], true
+		for _, s := range w.servers { // who is at work has asked before
+			if _, err := w.askSurely(ctx, s, "warm/up.go"); err != nil {
+				return err
+			}
+		}
 	}
 	c.decide(ctx, orgs, o)
 	ways, err := c.claimAlone(ctx)

@@ -50,7 +50,7 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 		if err != nil {
 			return err
 		}
-		s.called.Store(calledBy(who, in.Repo), p.Repo.ID)
+		s.called.note(who, in.Repo, p.Repo.ID)
 		owner, err := s.intentOwner(ctx, c.Tx, who, p)
 		if err := ground.FirstError(err, Watched(p.Repo)); err != nil {
 			return err
@@ -92,35 +92,6 @@ func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.Po
 // meant.
 func onAnother(session *store.SessionRow, branch *string) bool {
 	return session != nil && branch != nil && session.Branch != nil && *session.Branch != *branch
-}
-
-// foreseePlace asks for what declaring in a repo asks for, in tx.Foresee.
-func (s *Service) foreseePlace(ctx context.Context, tx *store.Tx, who coord.Caller, in wire.DeclareIntent) {
-	if in.Repo != nil && *in.Repo != "" {
-		FindRepo(ctx, tx, who, *in.Repo)
-	}
-	if in.SessionID != nil {
-		tx.Session(ctx, who.OrgID, *in.SessionID)
-	}
-	id, known := s.called.Load(calledBy(who, in.Repo))
-	if !known {
-		return
-	}
-	repo := id.(string)
-	if in.Mode == coord.Exclusive {
-		tx.RepoFiles(ctx, repo)
-	}
-	if in.Branch != nil {
-		tx.LiveIntentsOn(ctx, who.OrgID, repo, who.UserID, *in.Branch)
-	}
-}
-
-// calledBy is what a caller calls a repo.
-func calledBy(who coord.Caller, repo *string) [2]string {
-	if repo == nil {
-		return [2]string{who.TokenID, ""}
-	}
-	return [2]string{who.OrgID, strings.ToLower(*repo)}
 }
 
 // intentOwner returns who will own what the caller declares. A service token

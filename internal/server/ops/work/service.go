@@ -8,8 +8,6 @@
 package work
 
 import (
-	"sync"
-
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/money"
 )
@@ -22,9 +20,7 @@ type Service struct {
 	Beats Beats
 	// ToolCalls are when sessions' agents last called a tool.
 	ToolCalls Beats
-	// called are the ids that repos had under the names that callers know them
-	// by, to foresee what is asked about them.
-	called sync.Map
+	called names
 }
 
 // New returns a Service on g. m says whether a plan has room for another repo.
