@@ -231,6 +231,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
 	d.background(ctx, d.Ops.Ground.Leases.Run)
 	d.background(ctx, d.watchStandings)
+	d.background(ctx, d.Ops.Moments.KeepWarm)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
 

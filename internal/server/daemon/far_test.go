@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -270,5 +271,24 @@ func TestNewsFromFarAwayAreReadAhead(t *testing.T) {
 	await.True(t, "that the claim is known where nobody asked", func() bool {
 		ix, at, _ := there.W.D.Live.Remembered(x.O.ID, key)
 		return at != nil && slices.ContainsFunc(ix.Workers(at.Repo.ID), func(id string) bool { return ix.Worker(id).Exclusive() })
+	})
+}
+
+// A replica far from its database has told its connections what decisions ask
+// before anybody asks for one: that would take longer than an agent waits.
+func TestFarAwayConnectionsAreKeptAtHand(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	line.CountWays()
+	t.Cleanup(func() { line.Set(badline.Quality{}) }) // before it is stopped
+	line.Set(badline.Away(50 * time.Millisecond))
+	daemontest.Start(t, dsn)
+	told := 0
+	await.True(t, "that many connections are told", func() bool {
+		for _, w := range line.Ways() {
+			if said := strings.Join(w, " "); strings.Contains(said, "subject_kind") && strings.Contains(said, "repo_remotes") {
+				told++
+			}
+		}
+		return told > 8
 	})
 }

@@ -14,6 +14,9 @@ type ahead struct {
 	reading atomic.Bool
 }
 
+// Far reports whether a database is far away, by how long it took to answer.
+func Far(took time.Duration) bool { return took >= far }
+
 const (
 	far    = 20 * time.Millisecond
 	atWork = time.Minute      // after having asked
@@ -25,7 +28,7 @@ const (
 func (s *Set) readAhead(o *org) {
 	a := &o.ahead
 	idle := time.Duration(time.Now().UnixMilli()-a.asked.Load()) * time.Millisecond
-	if time.Duration(s.took.Load()) < far || idle > atWork || !a.reading.CompareAndSwap(false, true) {
+	if !Far(time.Duration(s.took.Load())) || idle > atWork || !a.reading.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {

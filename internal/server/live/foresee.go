@@ -21,6 +21,13 @@ func (s *Set) Foresee(ctx context.Context, tx *store.Tx, orgID string) {
 	}
 }
 
+// Rehearse asks of an org that does not exist what Foresee asks, in tx.Foresee.
+func Rehearse(ctx context.Context, tx *store.Tx, org string) {
+	tx.LastSeq(ctx, org)
+	tx.EventsAfter(ctx, org, 0, maxDelta)
+	readTold(ctx, tx, org, 0)
+}
+
 // told are the intents and sessions that events are about, as they are now.
 type told struct {
 	intents  map[string]store.IntentRow

@@ -190,7 +190,7 @@ func (s *Set) current(ctx context.Context, o *org) error {
 	if s.fresh(o) {
 		return nil
 	}
-	if o.stale() || s.due(o) {
+	if o.stale() || s.due(o) || Far(time.Duration(s.took.Load())) { // to ask first whether there is news would be a way more
 		ours := o.begun.Load() + 1 // who begins from now on reads for us
 		return s.catchUp(ctx, o, func() bool { return o.read.Load() >= ours && o.knows(0) })
 	}

@@ -21,28 +21,17 @@ const mostWays = 3
 // for each other, so many orgs work at once. Its control is a svcd that does not
 // look whether others wrote (-svcd).
 func farScene(ctx context.Context, dir string, o options) error {
-	o.counts, o.agents = true, 2
+	o.counts, o.far, o.agents = true, true, 2
 	c, err := newCluster(ctx, dir, "", o)
 	defer c.end()
 	if err != nil {
 		return err
 	}
-	orgs := []*world{c.world}
-	for i := 1; i < o.orgs && err == nil; i++ {
-		w := &world{servers: c.servers}
-		var tokens []string
-		if tokens, err = drill.PeopleOf(ctx, c.pg.DSN(c.pg.Addr), fmt.Sprint("org", i), 2); err == nil {
-			err = w.settle(ctx, tokens, o.agents)
-		}
-		orgs = append(orgs, w)
-	}
+	orgs, err := c.moreOrgs(ctx, o)
 	if err != nil {
 		return err
 	}
 	frozen := c.servers[2]
-	for _, l := range c.lines {
-		l.Set(badline.Away(o.away))
-	}
 	thaw, err := c.stopAtWork(ctx, frozen)
 	if err != nil {
 		return err
@@ -50,11 +39,6 @@ func farScene(ctx context.Context, dir string, o options) error {
 	defer thaw()
 	for _, w := range orgs {
 		w.servers, w.tells = c.servers[:2], true
-		for _, s := range w.servers { // who is at work has asked before
-			if _, err := w.askSurely(ctx, s, "warm/up.go"); err != nil {
-				return err
-			}
-		}
 	}
 	c.decide(ctx, orgs, o)
 	ways, err := c.claimAlone(ctx)
@@ -75,6 +59,26 @@ func farScene(ctx context.Context, dir string, o options) error {
 		wrong = append(wrong, fmt.Errorf("a claim goes to the database %v times, want %d", ways, mostWays))
 	}
 	return errors.Join(wrong...)
+}
+
+// moreOrgs makes as many orgs as are to work, of which c has the first.
+func (c *cluster) moreOrgs(ctx context.Context, o options) ([]*world, error) {
+	orgs := []*world{c.world}
+	var making sync.WaitGroup
+	failed := make([]error, o.orgs)
+	for i := 1; i < o.orgs; i++ {
+		w := &world{servers: c.servers}
+		orgs = append(orgs, w)
+		making.Go(func() {
+			tokens, err := drill.PeopleOf(ctx, c.pg.DSN(c.pg.Addr), fmt.Sprint("org", i), 2)
+			if err == nil {
+				err = w.settle(ctx, tokens, o.agents)
+			}
+			failed[i] = err
+		})
+	}
+	making.Wait()
+	return orgs, errors.Join(failed...)
 }
 
 // decide lets the agents of all orgs work until there are decisions enough.

@@ -42,6 +42,7 @@ type options struct {
 	most    time.Duration
 	away    time.Duration
 	counts  bool // whether ways to the database are counted
+	far     bool // whether it is away from the beginning
 	control bool
 }
 

@@ -58,6 +58,9 @@ func newCluster(ctx context.Context, dir, more string, o options) (*cluster, err
 		if o.counts {
 			line.CountWays()
 		}
+		if o.far {
+			line.Set(badline.Away(o.away))
+		}
 		c.close, c.lines = append(c.close, line.Close), append(c.lines, line)
 		name := fmt.Sprint("replica", i+1)
 		s, err := drill.NewServer(o.svcd, name, "--data", filepath.Join(dir, "keys"), "--database",

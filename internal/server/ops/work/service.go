@@ -20,7 +20,7 @@ type Service struct {
 	Beats Beats
 	// ToolCalls are when sessions' agents last called a tool.
 	ToolCalls Beats
-	called names
+	called    names
 }
 
 // New returns a Service on g. m says whether a plan has room for another repo.
