@@ -126,8 +126,9 @@ screenshots: build ## a picture of every page, light and dark, wide and narrow, 
 	go build -o bin/ ./internal/tools/rig
 	cd web && npm run screenshots
 
-# The rooms of the product, without the dear tests (.ci/dear). Programs that are linked for less than they tell are left to make test.
-SHORT   = $(filter-out $(MODULE)/internal/tools/% %/e2e %/hosttest %/daemontest,$(shell go list ./internal/...))
+# The rooms of the product, the server's first, since they take longest, without the dear tests (.ci/dear). Programs that are linked for
+# less than they tell are left to make test.
+SHORT   = $(filter-out $(MODULE)/internal/tools/% %/e2e %/hosttest %/daemontest,$(shell go list ./internal/server/... ./internal/...))
 
 test-short: ## the inner loop: the tests that need nothing installed, without the dear ones; a minute and a half once all is compiled
 	@env -u CI -u SVC_TEST_POSTGRES GOGC=400 go test -short -p 4 -vet=off $(if $(AGAIN),-count=1) \
