@@ -20,6 +20,9 @@ func TestTheInnerLoopLooksIntoEveryRoom(t *testing.T) {
 	dear := map[string]bool{} // whether it was found
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			if _, twice := dear[line]; twice {
+				t.Errorf(".ci/dear has %q twice", line)
+			}
 			dear[line] = false
 		}
 	}
