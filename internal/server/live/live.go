@@ -37,6 +37,10 @@ func pastOf(newest coord.Time) coord.Time {
 
 // A Set holds the indexes of all orgs that somebody asked for.
 type Set struct {
+	// Far says that the database is so far away that a decision can hardly wait
+	// for what others wrote: it is read as soon as it is heard of, where somebody
+	// is at work.
+	Far atomic.Bool
 	// Trusting leaves out asking whether others wrote, and hears of nothing that
 	// they did, so that a test can show that asking is needed.
 	Trusting atomic.Bool
@@ -44,7 +48,6 @@ type Set struct {
 	store *store.Store
 	mu    sync.Mutex
 	orgs  map[string]*org
-	took  atomic.Int64 // to read news, or to ask for them, the last time; in ns
 }
 
 type org struct {
@@ -190,16 +193,14 @@ func (s *Set) current(ctx context.Context, o *org) error {
 	if s.fresh(o) {
 		return nil
 	}
-	if o.stale() || s.due(o) || Far(time.Duration(s.took.Load())) { // to ask first whether there is news would be a way more
+	if o.stale() || s.due(o) || s.Far.Load() { // to ask first whether there is news would be a way more
 		ours := o.begun.Load() + 1 // who begins from now on reads for us
 		return s.catchUp(ctx, o, func() bool { return o.read.Load() >= ours && o.knows(0) })
 	}
-	began := time.Now()
 	last, err := s.store.LastCommitted(ctx, o.id)
 	if err != nil {
 		return err
 	}
-	s.took.Store(int64(time.Since(began)))
 	if o.knows(last) {
 		return nil
 	}
@@ -255,7 +256,6 @@ func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool
 	if done() {
 		return false, nil
 	}
-	began := time.Now()
 	heard, ours := o.heard.Load(), o.begun.Add(1) // before reading: what is heard from now on is to be read again
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		o.mu.RLock()
@@ -284,7 +284,6 @@ func (s *Set) follow(ctx context.Context, o *org, done func() bool) (unsure bool
 	if err == nil && !unsure {
 		o.met.Store(heard)
 		o.read.Store(ours)
-		s.took.Store(int64(time.Since(began)))
 	}
 	return unsure, err
 }
