@@ -128,10 +128,10 @@ screenshots: build ## a picture of every page, light and dark, wide and narrow, 
 
 # The rooms of the product, the server's first, since they take longest, without the dear tests (.ci/dear). Programs that are linked for
 # less than they tell are left to make test.
-SHORT   = $(filter-out $(MODULE)/internal/tools/% %/e2e %/hosttest %/daemontest,$(shell go list ./internal/server/... ./internal/...))
+SHORT   = $(filter-out $(MODULE)/internal/tools/% $(addprefix %/,e2e hosttest daemontest await badline chance childtest doctable gittest history),$(shell go list ./internal/server/... ./internal/...))
 
 test-short: ## the inner loop: the tests that need nothing installed, without the dear ones; a minute and a half once all is compiled
-	@env -u CI -u SVC_TEST_POSTGRES GOGC=400 go test -short -p 4 -vet=off $(if $(AGAIN),-count=1) \
+	@.ci/in-memory env -u CI -u SVC_TEST_POSTGRES GOGC=400 go test -short -p 4 -vet=off $(if $(AGAIN),-count=1) \
 		-skip "$$(sed -n 's|/|$$/^|; s|^[A-Z].*|^&$$|p' .ci/dear | paste -sd '|')" $(SHORT)
 
 test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
