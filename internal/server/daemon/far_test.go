@@ -289,6 +289,6 @@ func TestFarAwayConnectionsAreKeptAtHand(t *testing.T) {
 				told++
 			}
 		}
-		return told > 8
+		return told > 16
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	warmEvery = 30 * time.Second // less than after which a connection is asked whether it lives
-	warmed    = 8                // connections
+	warmed    = 16               // connections
 	far       = 20 * time.Millisecond
 	measures  = 3 // of which the best counts: a busy machine is not far away
 )
@@ -25,14 +25,10 @@ const (
 // takes more ways there and back than an agent waits for.
 func (s *Service) KeepWarm(ctx context.Context) {
 	for s.Store.Name() == "postgres" {
-		best := time.Duration(math.MaxInt64)
-		for range measures {
-			if began := time.Now(); s.rehearse(ctx, 1) == nil { // one that does not answer is told of elsewhere
-				best = min(best, time.Since(began))
-			}
+		if trip, err := s.distance(ctx); err == nil { // a database that does not answer is told of elsewhere
+			s.Live.Far.Store(trip >= far)
 		}
-		s.Live.Far.Store(best >= far)
-		if best >= far {
+		if s.Live.Far.Load() && s.Store.Readers() < warmed { // else they would be kept from who needs them
 			_ = s.rehearse(ctx, warmed)
 		}
 		select {
@@ -41,6 +37,19 @@ func (s *Service) KeepWarm(ctx context.Context) {
 		case <-time.After(warmEvery):
 		}
 	}
+}
+
+// distance is how long the database takes to answer, at best.
+func (s *Service) distance(ctx context.Context) (best time.Duration, err error) {
+	best = time.Duration(math.MaxInt64)
+	for range measures {
+		began := time.Now()
+		if err := s.rehearse(ctx, 1); err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(began))
+	}
+	return best, nil
 }
 
 // rehearse asks, of nobody, what decisions ask, on so many connections at once.

@@ -217,6 +217,9 @@ func (d *DB) batched(writes int, since time.Time) {
 	}
 }
 
+// Readers is how many connections there are to read by.
+func (d *DB) Readers() int { return d.pool.Stats().OpenConnections }
+
 // SetClock replaces the clock, for tests of expiry.
 func (d *DB) SetClock(now func() time.Time) { d.now = now }
 
