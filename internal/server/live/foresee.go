@@ -28,24 +28,30 @@ func Rehearse(ctx context.Context, tx *store.Tx, org string) {
 	readTold(ctx, tx, org, 0)
 }
 
-// told are the intents and sessions that events are about, as they are now.
+// told are the intents, sessions and conflicts that events are about, as they are
+// now.
 type told struct {
 	intents  map[string]store.IntentRow
 	sessions map[string]store.SessionRow
 	unended  map[string][]store.SessionRow // by intent
+	closed   map[string][]store.Lasting    // by fingerprint
 }
 
 // readTold reads what events after one are about, together: each by itself would
 // be a way to the database.
 func readTold(ctx context.Context, tx *store.Tx, org string, after int64) (*told, error) {
-	t := &told{map[string]store.IntentRow{}, map[string]store.SessionRow{}, map[string][]store.SessionRow{}}
-	intents, err1 := tx.IntentsTold(ctx, org, after, maxDelta) // all three are asked, also to be foreseen
+	t := &told{map[string]store.IntentRow{}, map[string]store.SessionRow{}, map[string][]store.SessionRow{}, map[string][]store.Lasting{}}
+	intents, err1 := tx.IntentsTold(ctx, org, after, maxDelta) // all of it is asked, also to be foreseen
 	sessions, err2 := tx.SessionsTold(ctx, org, after, maxDelta)
 	unended, err3 := tx.UnendedOnTold(ctx, org, after, maxDelta)
-	for _, err := range []error{err1, err2, err3} {
+	closed, err4 := tx.ClosedTold(ctx, org, after, maxDelta)
+	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			return nil, err
 		}
+	}
+	for _, c := range closed {
+		t.closed[c.Fingerprint] = append(t.closed[c.Fingerprint], c)
 	}
 	for _, i := range intents {
 		t.intents[i.ID] = i
@@ -59,9 +65,13 @@ func readTold(ctx context.Context, tx *store.Tx, org string, after int64) (*told
 	return t, nil
 }
 
-// aboutWork reports whether what is told is about an intent or a session.
-func aboutWork(e coord.Event) bool {
-	return e.Type.Part() == coord.PartIntent || e.Type.Part() == coord.PartSession
+// isTold reports whether what an event is about is among what was told.
+func isTold(e coord.Event) bool {
+	switch e.Type.Part() {
+	case coord.PartIntent, coord.PartSession, coord.PartSuppressions:
+		return true
+	}
+	return false
 }
 
 // intent returns an intent with the sessions that work on it.

@@ -308,6 +308,11 @@ func (o *org) take(ctx context.Context) error {
 // tx must hold the org's lock.
 func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*Draft) error) error {
 	o := s.org(orgID)
+	if tx.Gathers() { // it has the org's lock once it has asked: nobody is to wait for that with the index in hand
+		if _, err := tx.LastSeq(ctx, orgID); err != nil {
+			return err
+		}
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.refresh(ctx, tx); err != nil {

@@ -15,7 +15,7 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, afte
 	past coord.Time) (err error) {
 	todo := map[string]func() error{} // each thing once, however often it changed
 	about := &told{}
-	if slices.ContainsFunc(events, aboutWork) {
+	if slices.ContainsFunc(events, isTold) {
 		if about, err = readTold(ctx, tx, org, after); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, afte
 			}
 		case coord.PartSuppressions:
 			fp, _ := e.Payload["fingerprint"].(string)
-			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
+			todo["suppression "+fp] = func() error { return about.reloadSuppression(ix, fp) }
 		case coord.PartRules, coord.PartRepos:
 			todo["rules"] = func() error { return loadRules(ctx, tx, org, ix) }
 		case coord.PartLinks:
@@ -200,13 +200,12 @@ func reloadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index,
 	return nil
 }
 
-func reloadSuppression(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, fingerprint string) error {
-	rows, err := tx.ClosedConflicts(ctx, org, fingerprint)
+func (t *told) reloadSuppression(ix *engine.Index, fingerprint string) error {
 	ix.RemoveSuppression(fingerprint)
-	for _, c := range rows {
+	for _, c := range t.closed[fingerprint] {
 		if s, ok := SuppressionOf(c); ok {
 			ix.Suppress(s)
 		}
 	}
-	return err
+	return nil
 }

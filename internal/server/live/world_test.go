@@ -79,7 +79,7 @@ func (w *world) tell(tx *store.Tx, what coord.EventType, id, repo string, payloa
 		OrgID:   org,
 		Type:    what,
 		Actor:   coord.Entity{Kind: "system", ID: "svc"},
-		Subject: coord.Entity{Kind: "subject", ID: id},
+		Subject: coord.Entity{Kind: what.Noun(), ID: id},
 		RepoID:  repo,
 		Payload: payload,
 	})

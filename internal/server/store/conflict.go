@@ -322,15 +322,26 @@ type Lasting struct {
 func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]Lasting, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
-	f.and(`(c.status = 'overridden' OR c.resolution IN ('agreed', 'false_positive', 'withdrawn', 'handed_over'))`)
 	if fingerprint != "" {
 		f.and(`c.fingerprint = ?`, fingerprint)
 	}
+	return tx.lasting(ctx, f.where(), f.args...)
+}
+
+// ClosedTold returns those with the fingerprints of conflicts that the next events
+// after one are about.
+func (tx *Tx) ClosedTold(ctx context.Context, org string, after, next int64) ([]Lasting, error) {
+	return tx.lasting(ctx, ` WHERE c.org_id = $1 AND c.fingerprint IN (SELECT t.fingerprint FROM conflicts t WHERE t.id IN (`+
+		told("conflict")+`))`, org, after, after+next)
+}
+
+func (tx *Tx) lasting(ctx context.Context, where string, args ...any) ([]Lasting, error) {
 	return all(ctx, tx, func(r scanner) (l Lasting, err error) {
 		err = r.Scan(&l.Fingerprint, asJSON{&l.Keys}, &l.Status, &l.Resolution)
 		return l, err
-	}, `SELECT c.fingerprint, c.evidence_keys, c.status, c.resolution FROM conflicts c`+f.where()+` ORDER BY c.fingerprint, c.number`,
-		f.args...)
+	}, `SELECT c.fingerprint, c.evidence_keys, c.status, c.resolution FROM conflicts c`+where+
+		` AND (c.status = 'overridden' OR c.resolution IN ('agreed', 'false_positive', 'withdrawn', 'handed_over'))
+		ORDER BY c.fingerprint, c.number`, args...)
 }
 
 // withHistory fills in actions and feedback, in two queries for all rows.

@@ -40,13 +40,21 @@ func scanIntent(r scanner) (i IntentRow, err error) {
 	return i, err
 }
 
-// toldOf are the ids of what events after one, up to another, are about.
-const toldOf = `(SELECT subject_id FROM events WHERE org_id = $1 AND seq > $2 AND seq <= $3 AND subject_kind = $4)`
+// told are the ids of what events of a kind after one, up to another, are about.
+func told(kind string) string {
+	return `SELECT subject_id FROM events WHERE org_id = $1 AND seq > $2 AND seq <= $3 AND subject_kind = '` + kind + `'`
+}
 
-// IntentsTold returns the intents that the next events after one are about.
+// intentsTold are the intents that events are about, and those that sessions work
+// on that they are about.
+var intentsTold = `(` + told("intent") + ` UNION SELECT k.intent_id FROM sessions k WHERE k.id IN (` + told("session") +
+	`) AND k.intent_id IS NOT NULL)`
+
+// IntentsTold returns the intents that the next events after one are about, or
+// that the sessions work on which they are about.
 func (tx *Tx) IntentsTold(ctx context.Context, org string, after, next int64) ([]IntentRow, error) {
-	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id || '' = $1 AND i.id IN `+toldOf,
-		org, after, after+next, "intent")
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id || '' = $1 AND i.id IN `+intentsTold,
+		org, after, after+next)
 }
 
 // NextIntentNumber returns the org's next intent number.

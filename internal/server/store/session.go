@@ -146,16 +146,15 @@ func (tx *Tx) GiveKey(ctx context.Context, org, user, tool, external, key string
 
 // SessionsTold returns the sessions that the next events after one are about.
 func (tx *Tx) SessionsTold(ctx context.Context, org string, after, next int64) ([]SessionRow, error) {
-	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+` WHERE s.org_id || '' = $1 AND s.id IN `+toldOf,
-		org, after, after+next, "session")
+	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+` WHERE s.org_id || '' = $1 AND s.id IN (`+told("session")+`)`,
+		org, after, after+next)
 }
 
-// UnendedOnTold returns the sessions that work on intents that the next events
-// after one are about.
+// UnendedOnTold returns the sessions that work on those intents.
 func (tx *Tx) UnendedOnTold(ctx context.Context, org string, after, next int64) ([]SessionRow, error) {
 	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
-		WHERE s.org_id || '' = $1 AND s.ended_at IS NULL AND s.intent_id IN `+toldOf+`
-		ORDER BY s.last_heartbeat_at DESC, s.id DESC`, org, after, after+next, "intent")
+		WHERE s.org_id || '' = $1 AND s.ended_at IS NULL AND s.intent_id IN `+intentsTold+`
+		ORDER BY s.last_heartbeat_at DESC, s.id DESC`, org, after, after+next)
 }
 
 // UnendedOn are the sessions that work on an intent.

@@ -116,8 +116,7 @@ type Happening struct {
 
 // subject returns what an event is about: the noun of its type, by id.
 func subject(t coord.EventType, id string) coord.Entity {
-	noun, _, _ := strings.Cut(string(t), ".")
-	return coord.Entity{Kind: noun, ID: id}
+	return coord.Entity{Kind: t.Noun(), ID: id}
 }
 
 // Emit writes an event into the log as part of tx.
