@@ -78,8 +78,16 @@ func (d *disk) file(name string) *stored {
 	return f
 }
 
+func (d *disk) remove(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.off {
+		delete(d.files, name)
+	}
+}
+
 func (d *disk) write(f *stored, p piece) {
-	if d.fuse != nil {
+	if d.fuse != nil && !d.dark() { // what is wound up without power blows no fuse: another disk has it by now
 		d.fuse()
 	}
 	d.mu.Lock()
@@ -87,6 +95,13 @@ func (d *disk) write(f *stored, p piece) {
 	if !d.off {
 		f.late = append(f.late, p)
 	}
+}
+
+// dark reports whether the power is off.
+func (d *disk) dark() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.off
 }
 
 func (d *disk) sync(f *stored) {
@@ -248,9 +263,7 @@ func deleteFile(tls *libc.TLS, _, name uintptr, dir int32) int32 {
 	d := vfs.of(path)
 	vfs.mu.Unlock()
 	if d != nil {
-		d.mu.Lock()
-		delete(d.files, path)
-		d.mu.Unlock()
+		d.remove(path)
 	}
 	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](vfs.unix).FxDelete)(tls, vfs.unix, name, dir)
 }
