@@ -10,15 +10,12 @@ import (
 // about speed: a slow machine under the race detector must stay far below it.
 const Patience = 3 * time.Minute
 
-// True waits until ok is. It asks at once and then ever less often, since asking
-// a service every other millisecond cost more than what the test was about.
+// True waits until ok is. It asks often: what a screen shows may be gone soon.
 func True(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for began := time.Now(); !ok(); {
-		waited := time.Since(began)
-		if waited > Patience {
+	for end := time.Now().Add(Patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
 			t.Fatalf("waited in vain: %s", what)
 		}
-		time.Sleep(min(max(waited/8, time.Millisecond), 10*time.Millisecond))
 	}
 }
