@@ -117,6 +117,10 @@ func TestErasingLeavesNoTrace(t *testing.T) {
 				await.True(t, "that her token is refused", func() bool {
 					return x.W.Do(daemontest.Request{Method: "GET", Path: "/v1/me", Token: z.Token}).Status == http.StatusUnauthorized
 				})
+				await.True(t, "that what is in memory is of now", func() bool { // it is told by the way, if not by this process
+					return !bytes.Contains(x.W.Do(daemontest.Request{Method: "GET", Path: "/v1/live?repo=acme/api&path=auth.go",
+						Token: x.Bob.Token}).Body, []byte(z.Email))
+				})
 				x.W.Must(200, daemontest.Request{Method: "GET", Path: "/v1/intents", Token: x.Ada.Token}, &after)
 				if len(before.Items) == 0 || len(after.Items) != len(before.Items) {
 					t.Errorf("%d intents before, %d after", len(before.Items), len(after.Items))

@@ -245,7 +245,9 @@ func withPeople(ctx context.Context, env Env, command string, at map[string]stri
 	}
 	defer st.Close()
 	log := slog.New(slog.DiscardHandler)
-	rooms := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{PublicURL: cfg.PublicURL})
+	events := eventlog.New(st, log)
+	defer events.Flush(ctx) // whatever fn did until it failed
+	rooms := ops.New(st, events, live.New(st), log, ops.Config{PublicURL: cfg.PublicURL})
 	rooms.Ground.Forget = func(org string) { // replicas hear of it; SQLite's server notices within a second
 		if err := st.Notify(ctx, store.NewStandings, org); err != nil {
 			fmt.Fprintln(env.Stderr, "svcd: running servers were not told, and notice within a second:", err)

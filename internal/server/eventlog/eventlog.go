@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,26 +100,38 @@ func (l *Log) notify(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case orgs := <-l.dirty:
-			set := map[string]bool{}
 			timer := time.NewTimer(coalesce)
 			for waiting := true; waiting; {
-				for _, o := range orgs {
-					set[o] = true
-				}
 				select {
-				case orgs = <-l.dirty:
+				case more := <-l.dirty:
+					orgs = slices.Concat(orgs, more)
 				case <-timer.C:
 					waiting = false
 				}
 			}
-			all := make([]string, 0, len(set))
-			for o := range set {
-				all = append(all, o)
-			}
-			if err := l.store.Notify(ctx, store.NewEvents, all...); err != nil && ctx.Err() == nil {
-				l.log.Warn("waking other replicas failed; they will poll", "err", err)
-			}
+			l.tell(ctx, orgs)
 		}
+	}
+}
+
+// Flush tells replicas of what was committed here, for who does not Run.
+func (l *Log) Flush(ctx context.Context) {
+	var all []string
+	for {
+		select {
+		case orgs := <-l.dirty:
+			all = append(all, orgs...)
+		default:
+			l.tell(ctx, all)
+			return
+		}
+	}
+}
+
+func (l *Log) tell(ctx context.Context, orgs []string) {
+	orgs = slices.Compact(slices.Sorted(slices.Values(orgs)))
+	if err := l.store.Notify(ctx, store.NewEvents, orgs...); err != nil && ctx.Err() == nil {
+		l.log.Warn("waking other replicas failed; they will poll", "err", err)
 	}
 }
 
