@@ -18,7 +18,18 @@ func (s *Set) Foresee(ctx context.Context, tx *store.Tx, orgID string) {
 	if known {
 		tx.EventsAfter(ctx, orgID, seq, maxDelta)
 		readTold(ctx, tx, orgID, seq)
+		tx.Foreseen = map[string]int64{orgID: seq}
 	}
+}
+
+// from is the event after which to read what is new: that which was foreseen, if
+// the index went forward since, for what is after it is at hand.
+func (o *org) from(tx *store.Tx, last int64) int64 {
+	seq, ok := tx.Foreseen[o.id]
+	if delete(tx.Foreseen, o.id); !ok || last-seq > maxDelta { // once: what is written from now on is not in it
+		return o.seq
+	}
+	return min(seq, o.seq)
 }
 
 // Rehearse asks of an org that does not exist what Foresee asks, in tx.Foresee.

@@ -352,10 +352,12 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	if o.ix == nil || last < o.seq || last-o.seq > maxDelta {
 		return o.reload(ctx, tx, last)
 	}
-	events, err := tx.EventsAfter(ctx, o.id, o.seq, maxDelta)
+	from := o.from(tx, last)
+	events, err := tx.EventsAfter(ctx, o.id, from, maxDelta)
 	if err != nil {
 		return err
 	}
+	events = slices.DeleteFunc(events, func(e coord.Event) bool { return e.Seq <= o.seq })
 	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartAll }) {
 		return o.reload(ctx, tx, last)
 	}
@@ -367,7 +369,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		if past := pastOf(newest); past > pastOf(o.newest) {
 			o.ix.Expire(past)
 		}
-		return apply(ctx, tx, o.id, o.ix, o.seq, events, pastOf(newest))
+		return apply(ctx, tx, o.id, o.ix, from, events, pastOf(newest))
 	}); err != nil {
 		o.ix = nil // half applied: start over
 		return err

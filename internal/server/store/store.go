@@ -76,6 +76,9 @@ type Tx struct {
 	// unleased says that no other replica let edges decide when it had the
 	// org's lock.
 	unleased bool
+	// Foreseen are the events of orgs after which news were asked for in
+	// Foresee, for who brings an index forward.
+	Foreseen map[string]int64
 }
 
 // Read runs fn on the state of one moment.
