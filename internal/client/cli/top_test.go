@@ -339,7 +339,7 @@ func TestTopActs(t *testing.T) {
 	x.sees("You hear when CF-1 is free.")
 	c.change(func() { c.conflicts = nil })
 	x.sees("\nCF-1 is free.") // not the promise above, which ends like it
-	x.types("\x1b[Z") // shift+tab
+	x.types("\x1b[Z")         // shift+tab
 	x.sees("▸ NEEDS YOU 3")
 	x.types("j")
 	x.types("m")

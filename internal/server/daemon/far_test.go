@@ -30,24 +30,58 @@ import (
 // telling a connection of a statement that is new to it: of each replica's claims
 // the one with the fewest counts. The answer is the intent as it is.
 func TestAClaimGoesToPostgreSQLThreeTimes(t *testing.T) {
-	line, dsn := lineTo(t, storetest.Postgres(t))
-	line.CountWays()
-	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
-	at := []*daemontest.World{x.W, x.W.Replica()}
-	claim := func(n int) []badline.Way {
-		file, token := fmt.Sprintf("src/f%d.go", n), x.W.Token(x.O, &x.Ada.User, coord.Scopes()...)
-		var made wire.Declared
-		line.Ways()
-		at[n%2].Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: token, Body: map[string]any{
-			"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}}, &made)
-		ways := slices.DeleteFunc(line.Ways(), badline.Way.Besides)
-		var shown coord.Intent
-		at[n%2].Must(200, daemontest.Request{Path: "/v1/intents/" + made.Intent.Ref, Token: token}, &shown)
-		if diff := cmp.Diff(shown, made.Intent); diff != "" {
-			t.Errorf("as it is shown (-), as it was answered (+):\n%s", diff)
-		}
-		return ways
+	for _, by := range []string{"a person", "an agent", "an agent with a draft", "an agent that claimed before", "an agent by its tool"} {
+		t.Run(by, func(t *testing.T) {
+			line, dsn := lineTo(t, storetest.Postgres(t))
+			line.CountWays()
+			x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+			at := []*daemontest.World{x.W, x.W.Replica()}
+			claim := func(n int) []badline.Way {
+				there := *x
+				there.W = at[n%2]
+				body := claimOf(fmt.Sprintf("src/f%d.go", n))
+				token := x.W.Token(x.O, &x.Ada.User, coord.Scopes()...)
+				if by != "a person" {
+					a := there.Agent(x.Ada, teamtest.APIRepo)
+					token, body["session_id"] = a.Token, a.Session
+					if by == "an agent with a draft" {
+						there.Hook(a, wire.HookPrompt, map[string]any{"prompt_excerpt": "Work on it"})
+					}
+				}
+				post := daemontest.Request{Method: "POST", Path: "/v1/intents", Token: token, Body: body}
+				if by == "an agent that claimed before" {
+					there.W.Must(201, post, nil)
+				}
+				var made wire.Declared
+				var shown coord.Intent
+				line.Ways()
+				if by == "an agent by its tool" {
+					there.Must(token, "intent_declare", body, &made)
+					made.Intent.Title, _ = body["title"].(string) // a model reads it marked as somebody's words
+				} else {
+					there.W.Must(201, post, &made)
+				}
+				ways := slices.DeleteFunc(line.Ways(), badline.Way.Besides)
+				there.W.Must(200, daemontest.Request{Path: "/v1/intents/" + made.Intent.Ref, Token: token}, &shown)
+				if diff := cmp.Diff(shown, made.Intent); diff != "" {
+					t.Errorf("as it is shown (-), as it was answered (+):\n%s", diff)
+				}
+				return ways
+			}
+			inThreeWays(t, claim)
+		})
 	}
+}
+
+// claimOf is a declaration of work on a file that nobody else may edit.
+func claimOf(file string) map[string]any {
+	return map[string]any{"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive",
+		"scope": map[string]any{"paths": []string{file}}}
+}
+
+// inThreeWays wants a claim on each of two replicas that takes three ways.
+func inThreeWays(t *testing.T, claim func(n int) []badline.Way) {
+	t.Helper()
 	const want = 3
 	fewest := [2][]badline.Way{make([]badline.Way, 1000), make([]badline.Way, 1000)}
 	enough := func(ways []badline.Way) bool { return len(ways) <= want }
@@ -77,8 +111,7 @@ func TestARefusedEditGoesToPostgreSQLSeldom(t *testing.T) {
 	bob := there.Agent(x.Bob, teamtest.APIRepo)
 	refused := func(n int) []badline.Way {
 		file := fmt.Sprintf("src/f%d.go", n)
-		x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: map[string]any{
-			"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}}, nil)
+		x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: claimOf(file)}, nil)
 		line.Ways()
 		if r := there.Hook(bob, wire.HookPreEdit, map[string]any{"paths": []string{file}}); r.Decision != wire.Block {
 			t.Errorf("%s: %+v", file, r)
@@ -123,8 +156,7 @@ func TestFarFromPostgreSQLNoClaimIsPassedOver(t *testing.T) {
 				}
 			})
 			claim := func(file string) daemontest.Request {
-				return daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: map[string]any{
-					"title": "hold " + file, "repo": teamtest.APIRepo, "mode": "exclusive", "scope": map[string]any{"paths": []string{file}}}}
+				return daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: claimOf(file)}
 			}
 			bob := x.Agent(x.Bob, teamtest.APIRepo)
 			ask := func(w *daemontest.World, file string) wire.HookReply {

@@ -369,7 +369,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		if past := pastOf(newest); past > pastOf(o.newest) {
 			o.ix.Expire(past)
 		}
-		return apply(ctx, tx, o.id, o.ix, from, events, pastOf(newest))
+		return o.apply(ctx, tx, from, events, pastOf(newest))
 	}); err != nil {
 		o.ix = nil // half applied: start over
 		return err

@@ -28,12 +28,21 @@ type SessionKey struct{ User, Tool, External, Remotes string }
 type places struct {
 	mu   sync.Mutex
 	at   map[SessionKey]*Place
-	last map[SessionKey]*Place // as they were last read, forgotten or not: see Remembered
-	seen int                   // how often something was forgotten
+	last map[SessionKey]*Place       // as they were last read, forgotten or not: see Remembered
+	rows map[string]store.SessionRow // by id, likewise: see LastRead
+	seen int                         // how often something was forgotten
 }
 
 // maxPlaces bounds what is remembered of one org.
 const maxPlaces = 10_000
+
+// withRoom returns what is remembered, or nothing once that is too much.
+func withRoom[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil || len(m) >= maxPlaces {
+		return map[K]V{}
+	}
+	return m
+}
 
 // Session returns the place of a session as of the last commit that this
 // replica knows of; load reads it where it is not remembered, and want tells
@@ -66,9 +75,7 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 	o.places.mu.Lock()
 	defer o.places.mu.Unlock()
 	if o.places.seen == seen { // else it may be of before what was forgotten
-		if o.places.at == nil || len(o.places.at) >= maxPlaces {
-			o.places.at = map[SessionKey]*Place{}
-		}
+		o.places.at = withRoom(o.places.at)
 		o.places.at[key] = p
 	}
 	o.places.meet(key, p)
@@ -84,10 +91,32 @@ func (s *Set) Met(orgID string, key SessionKey, p *Place) {
 }
 
 func (p *places) meet(key SessionKey, at *Place) {
-	if p.last == nil || len(p.last) >= maxPlaces {
-		p.last = map[SessionKey]*Place{}
-	}
+	p.last = withRoom(p.last)
 	p.last[key] = at
+	p.note(at.Session)
+}
+
+func (p *places) note(s store.SessionRow) {
+	p.rows = withRoom(p.rows)
+	p.rows[s.ID] = s
+}
+
+func (p *places) noteAll(sessions map[string]store.SessionRow) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range sessions {
+		p.note(s)
+	}
+}
+
+// LastRead returns a session as this replica last read it, to foresee what is
+// asked about it.
+func (s *Set) LastRead(orgID, session string) (store.SessionRow, bool) {
+	p := &s.org(orgID).places
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	row, ok := p.rows[session]
+	return row, ok
 }
 
 // Remembered returns the claims that refuse edits and the place of a session as

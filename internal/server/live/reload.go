@@ -9,16 +9,17 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// apply brings an index forward by events after one: each names what to read
+// apply brings the index forward by events after one: each names what to read
 // again, without what is of before past.
-func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, after int64, events []coord.Event,
-	past coord.Time) (err error) {
+func (o *org) apply(ctx context.Context, tx *store.Tx, after int64, events []coord.Event, past coord.Time) (err error) {
+	org, ix := o.id, o.ix
 	todo := map[string]func() error{} // each thing once, however often it changed
 	about := &told{}
 	if slices.ContainsFunc(events, isTold) {
 		if about, err = readTold(ctx, tx, org, after); err != nil {
 			return err
 		}
+		o.places.noteAll(about.sessions)
 	}
 	for _, e := range events {
 		switch e.Type.Part() {

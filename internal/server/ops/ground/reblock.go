@@ -21,33 +21,51 @@ func (c *Change) touch(row store.ConflictRow) {
 	}
 }
 
-// MakeIntent saves an intent that is new, and on which no session works.
-func (c *Change) MakeIntent(ctx context.Context, i *store.IntentRow) error {
+// known is an intent as it was saved, with the sessions that work on it.
+type known struct {
+	row      store.IntentRow
+	sessions []store.SessionRow
+	fresh    bool // nobody knows of it, so that it is in no conflict
+}
+
+// SaveKnown saves an intent on which these sessions work and no others; fresh
+// says that it is new.
+func (c *Change) SaveKnown(ctx context.Context, i *store.IntentRow, sessions []store.SessionRow, fresh bool) error {
 	err := c.SaveIntent(ctx, i)
-	c.made[i.ID] = *i
+	c.known[i.ID] = known{*i, sessions, fresh}
 	return err
 }
 
-// SaveIntent saves an intent. Of one that was made, and is saved again, it is
-// asked from now on.
+// SaveIntent saves an intent. Of one that was known it is asked from now on.
 func (c *Change) SaveIntent(ctx context.Context, i *store.IntentRow) error {
-	delete(c.made, i.ID)
+	delete(c.known, i.ID)
 	return c.Tx.SaveIntent(ctx, i)
+}
+
+// Knows reports whether there is nothing to be asked about an intent.
+func (c *Change) Knows(id string) bool {
+	_, ok := c.known[id]
+	return ok
 }
 
 // IntentNow returns an intent as it is by now.
 func (c *Change) IntentNow(ctx context.Context, id string) (store.IntentRow, error) {
-	if i, made := c.made[id]; made {
-		return i, nil
+	if k, ok := c.known[id]; ok {
+		return k.row, nil
 	}
 	return c.IntentByID(ctx, c.Who.OrgID, id)
 }
 
 // ForeseeSettle asks, in Foresee, for what putting and settling an intent asks
 // for.
-func (c *Change) ForeseeSettle(ctx context.Context, intent string) {
-	c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(intent))
-	c.Conflicts(ctx, c.Who.OrgID, liveOf(intent))
+func ForeseeSettle(ctx context.Context, tx *store.Tx, org, intent string) {
+	tx.Sessions(ctx, org, store.UnendedOn(intent))
+	ForeseeConflicts(ctx, tx, org, intent)
+}
+
+// ForeseeConflicts asks, in Foresee, for what settling a worker asks for.
+func ForeseeConflicts(ctx context.Context, tx *store.Tx, org, worker string) {
+	tx.Conflicts(ctx, org, liveOf(worker))
 }
 
 // Reblock recomputes what blocks the intents that were touched.
@@ -114,7 +132,7 @@ func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Block
 			}
 		}
 	}
-	if _, made := c.made[i.ID]; made {
+	if c.known[i.ID].fresh {
 		return by, nil
 	}
 	numbers, err := c.Blocking(ctx, c.Who.OrgID, i.ID)

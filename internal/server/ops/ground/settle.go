@@ -20,10 +20,9 @@ type Change struct {
 	Who  coord.Caller
 	// touched are the intents whose blockers may have changed.
 	Touched map[string]bool
-	// made are the intents that it made, as they were saved, as long as nothing
-	// else can be about them: nobody knows of them, so that there is nothing to
-	// be asked.
-	made    map[string]store.IntentRow
+	// known are intents as they were saved, as long as nothing else can be about
+	// them, so that there is nothing to be asked.
+	known   map[string]known
 	unruled bool // see Ground.Unruled
 	// last is what was found when somebody was settled last.
 	last struct {
@@ -64,7 +63,7 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		who := who
 		who.DataMode = org.DataMode
 		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
-			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, made: map[string]store.IntentRow{}, unruled: s.Unruled}
+			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, known: map[string]known{}, unruled: s.Unruled}
 			keeps, err := c.keeps(ctx)
 			if err != nil {
 				return err
@@ -126,17 +125,17 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 		c.Live.RemoveWorker(i.ID)
 		return nil
 	}
-	var sessions []store.SessionRow
-	if _, made := c.made[i.ID]; !made {
+	at, ok := c.known[i.ID]
+	if !ok {
 		var err error
-		if sessions, err = c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID)); err != nil {
+		if at.sessions, err = c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID)); err != nil {
 			return err
 		}
 	}
-	for _, s := range sessions {
+	for _, s := range at.sessions {
 		c.Live.RemoveWorker(s.ID) // bound now, so no worker of its own
 	}
-	c.Live.PutWorker(live.IntentWorker(i, sessions))
+	c.Live.PutWorker(live.IntentWorker(i, at.sessions))
 	return nil
 }
 
@@ -152,7 +151,7 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 	}
 	findings := c.Findings(workerID)
 	var known []store.ConflictRow
-	if _, made := c.made[workerID]; !made {
+	if !c.known[workerID].fresh {
 		var err error
 		if known, err = c.Conflicts(ctx, c.Who.OrgID, liveOf(workerID)); err != nil {
 			return nil, err
@@ -313,8 +312,8 @@ func (c *Change) numbersFor(ctx context.Context, fingerprints []string) (*number
 
 func (c *Change) openConflict(ctx context.Context, f *engine.Finding, by string, n *numbers) (row store.ConflictRow, err error) {
 	last := n.last[f.Fingerprint]
-	delete(c.made, f.Holder.ID)
-	delete(c.made, f.Challenger.ID)
+	delete(c.known, f.Holder.ID)
+	delete(c.known, f.Challenger.ID)
 	row.AttemptedBy = by
 	row.ID, row.OrgID, row.Status, row.FirstSeenAt = NewID(), c.Who.OrgID, coord.ConflictOpen, c.Now
 	var order *coord.ActionTaken

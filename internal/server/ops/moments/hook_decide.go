@@ -341,7 +341,7 @@ func (h *hook) foreseeDecision(ctx context.Context) {
 	h.Turned(ctx, h.session)
 	h.Policies(ctx, h.Who.OrgID)
 	if h.session.IntentID != nil {
-		h.ForeseeSettle(ctx, *h.session.IntentID)
+		ground.ForeseeSettle(ctx, h.Tx, h.Who.OrgID, *h.session.IntentID)
 	} else if h.session.Branch != nil {
 		h.LiveIntentsOn(ctx, h.Who.OrgID, h.repo.ID, h.Who.UserID, *h.session.Branch)
 	}
@@ -350,7 +350,7 @@ func (h *hook) foreseeDecision(ctx context.Context) {
 // foreseeRecord asks for what the record of a refused edit asks for.
 func (h *hook) foreseeRecord(ctx context.Context, d engine.Decision) error {
 	return h.Foresee(ctx, func() {
-		h.ForeseeSettle(ctx, h.worker())
+		ground.ForeseeSettle(ctx, h.Tx, h.Who.OrgID, h.worker())
 		for i := range d.Findings {
 			h.LastConflicts(ctx, h.Who.OrgID, []string{d.Findings[i].Fingerprint})
 		}

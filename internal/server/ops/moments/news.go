@@ -222,6 +222,19 @@ func (h *hook) teamLines(ctx context.Context) error {
 	return nil
 }
 
+// foreseeNews asks for what telling whether there are news asks for, in
+// tx.Foresee.
+func foreseeNews(ctx context.Context, tx *store.Tx, who coord.Caller) {
+	if who.SessionID != "" {
+		tx.Session(ctx, who.OrgID, who.SessionID)
+	} else {
+		work.RecentSessions(ctx, tx, who)
+	}
+	if sess := work.Acting(ctx); sess != nil {
+		tx.HasNews(ctx, *sess, tx.Now.Add(-talk.QuietAfter))
+	}
+}
+
 // News returns what waits for the agent that called a tool, in words, and
 // notes it as told. It is empty where it is not sure which agent that is. It
 // also notes that the agent is at work, whatever its hooks do.
@@ -229,6 +242,9 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 	var sess *store.SessionRow
 	waits := false
 	err = s.Read(ctx, func(tx *store.Tx) error {
+		if err := tx.Foresee(ctx, func() { foreseeNews(ctx, tx, who) }); err != nil {
+			return err
+		}
 		if who.SessionID != "" {
 			var own store.SessionRow
 			own, err = work.OwnSession(ctx, tx, who, who.SessionID)

@@ -1,12 +1,15 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -15,19 +18,35 @@ func (s *Service) foreseePlace(ctx context.Context, tx *store.Tx, who coord.Call
 	if in.Repo != nil && *in.Repo != "" {
 		FindRepo(ctx, tx, who, *in.Repo)
 	}
-	if in.SessionID != nil {
-		tx.Session(ctx, who.OrgID, *in.SessionID)
+	repo, branch := s.called.id(who, in.Repo), in.Branch
+	if id := *cmp.Or(in.SessionID, &who.SessionID); id != "" {
+		tx.Session(ctx, who.OrgID, id)
+		ground.ForeseeConflicts(ctx, tx, who.OrgID, id)
+		if session, ok := s.Live.LastRead(who.OrgID, id); ok {
+			repo, branch = cmp.Or(repo, session.Repo.ID), cmp.Or(branch, session.Branch)
+			tx.Changes(ctx, who.OrgID, session.Repo.ID, live.CopyOf(session.Session))
+			if session.IntentID != nil {
+				foreseeIntent(ctx, tx, who.OrgID, *session.IntentID)
+			}
+		}
 	}
-	repo := s.called.id(who, in.Repo)
 	if repo == "" {
 		return
 	}
 	if in.Mode == coord.Exclusive {
 		tx.RepoFiles(ctx, repo)
 	}
-	if in.Branch != nil {
-		tx.LiveIntentsOn(ctx, who.OrgID, repo, who.UserID, *in.Branch)
+	if branch != nil {
+		tx.LiveIntentsOn(ctx, who.OrgID, repo, who.UserID, *branch)
 	}
+}
+
+// foreseeIntent asks for an intent and for what settling it asks for, in
+// tx.Foresee.
+func foreseeIntent(ctx context.Context, tx *store.Tx, org, id string) {
+	tx.IntentByID(ctx, org, id)
+	tx.Blocking(ctx, org, id)
+	ground.ForeseeSettle(ctx, tx, org, id)
 }
 
 // names are the ids that repos had under the names that callers know them by, to

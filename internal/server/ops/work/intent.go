@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -128,8 +129,7 @@ func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord
 			c.Changes(ctx, c.Who.OrgID, p.Repo.ID, live.CopyOf(p.Session.Session))
 		}
 		if p.Session != nil && p.Session.IntentID != nil {
-			c.IntentByID(ctx, c.Who.OrgID, *p.Session.IntentID)
-			workingOn(ctx, c, *p.Session.IntentID)
+			foreseeIntent(ctx, c.Tx, c.Who.OrgID, *p.Session.IntentID)
 		}
 		if branch != nil {
 			c.LiveIntentsOn(ctx, c.Who.OrgID, p.Repo.ID, owner.ID, *branch)
@@ -227,17 +227,8 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	if err := Honour(ctx, c, i); err != nil {
 		return met, err
 	}
-	save := c.SaveIntent
-	if isNew && session == nil && len(deps) == 0 {
-		save = c.MakeIntent
-	}
-	if err := save(ctx, i); err != nil {
+	if err := saveFor(ctx, c, i, deps, session, isNew); err != nil {
 		return met, err
-	}
-	if len(deps) > 0 || deps != nil && !isNew {
-		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
-			return met, err
-		}
 	}
 	if session != nil {
 		if err := Bind(ctx, c, *session, *i); err != nil {
@@ -253,6 +244,28 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	return answerWith(ctx, c, i, session)
 }
 
+// saveFor saves an intent that a session is about to work on, or nobody.
+func saveFor(ctx context.Context, c *ground.Change, i *store.IntentRow, deps []store.Dependency, session *store.SessionRow,
+	isNew bool) error {
+	if len(deps) > 0 || deps != nil && !isNew {
+		return ground.FirstError(c.SaveIntent(ctx, i), c.SetDependencies(ctx, i.ID, ids(deps)))
+	}
+	var at []store.SessionRow
+	if !isNew {
+		var err error
+		if at, err = c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID)); err != nil {
+			return err
+		}
+	}
+	if session != nil && session.EndedAt == nil && (session.IntentID == nil || *session.IntentID != i.ID) {
+		at = append(at, *session)
+		slices.SortFunc(at, func(a, b store.SessionRow) int { // as they are read
+			return cmp.Or(cmp.Compare(b.LastHeartbeatAt, a.LastHeartbeatAt), cmp.Compare(b.ID, a.ID))
+		})
+	}
+	return c.SaveKnown(ctx, i, at, isNew)
+}
+
 // Bind makes an intent a session's own, and what the session changed before
 // the intent's.
 func Bind(ctx context.Context, c *ground.Change, session store.SessionRow, i store.IntentRow) error {
@@ -262,8 +275,10 @@ func Bind(ctx context.Context, c *ground.Change, session store.SessionRow, i sto
 	if err := c.BindSession(ctx, session.ID, i.ID); err != nil {
 		return err
 	}
-	if err := foreseeSettling(ctx, c, i.ID, session.IntentID); err != nil {
-		return err
+	if !c.Knows(i.ID) || session.IntentID != nil {
+		if err := foreseeSettling(ctx, c, i.ID, session.IntentID); err != nil {
+			return err
+		}
 	}
 	if err := reassign(ctx, c, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID); err != nil || session.IntentID == nil {
 		return err
@@ -275,12 +290,11 @@ func Bind(ctx context.Context, c *ground.Change, session store.SessionRow, i sto
 // one that it takes over from.
 func foreseeSettling(ctx context.Context, c *ground.Change, id string, from *string) error {
 	return c.Foresee(ctx, func() {
-		c.IntentByID(ctx, c.Who.OrgID, id)
-		c.Blocking(ctx, c.Who.OrgID, id)
-		c.ForeseeSettle(ctx, id)
+		if !c.Knows(id) {
+			foreseeIntent(ctx, c.Tx, c.Who.OrgID, id)
+		}
 		if from != nil {
-			c.IntentByID(ctx, c.Who.OrgID, *from)
-			c.ForeseeSettle(ctx, *from)
+			foreseeIntent(ctx, c.Tx, c.Who.OrgID, *from)
 		}
 	})
 }

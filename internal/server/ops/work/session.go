@@ -95,7 +95,7 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 		if err == nil && brought && who.Via == coord.ViaTool && repo != "" && sess.Repo.ID != repo {
 			return s.elsewhere(ctx, tx, who, sess, repo)
 		}
-		return s.noteTool(tx, who, &sess, err)
+		return s.noteTool(ctx, tx, who, &sess, err)
 	}
 	if who.TokenID == "" || !who.Personal() {
 		return nil, nil
@@ -126,7 +126,7 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	case 0:
 		return nil, nil
 	case 1:
-		return s.noteTool(tx, who, &found[0], nil)
+		return s.noteTool(ctx, tx, who, &found[0], nil)
 	}
 	return nil, whichOf(found)
 }
@@ -140,7 +140,7 @@ func (s *Service) elsewhere(ctx context.Context, tx *store.Tx, who coord.Caller,
 	}
 	for _, x := range recent {
 		if x.Repo.ID == repo && x.LineageID == sess.LineageID {
-			return s.noteTool(tx, who, &x, nil)
+			return s.noteTool(ctx, tx, who, &x, nil)
 		}
 	}
 	return nil, nil
@@ -165,6 +165,17 @@ func whichOf(found []store.SessionRow) error {
 type toolCall struct {
 	at     coord.Time
 	recent []store.SessionRow
+	acting *store.SessionRow // whose call it was, as it was when it was called
+}
+
+// Acting returns the session that called a tool, if that is known, to foresee
+// what is asked about it.
+func Acting(ctx context.Context) *store.SessionRow {
+	call, _ := ctx.Value(toolCallKey{}).(*toolCall)
+	if call == nil {
+		return nil
+	}
+	return call.acting
 }
 
 type toolCallKey struct{}
@@ -201,9 +212,13 @@ func RecentSessions(ctx context.Context, tx *store.Tx, who coord.Caller) ([]stor
 
 // noteTool notes that a session's agent called a tool, to be written with the
 // heartbeats: agents that call tools while their hooks are silent want help.
-func (s *Service) noteTool(tx *store.Tx, who coord.Caller, sess *store.SessionRow, err error) (*store.SessionRow, error) {
+func (s *Service) noteTool(ctx context.Context, tx *store.Tx, who coord.Caller, sess *store.SessionRow,
+	err error) (*store.SessionRow, error) {
 	if err == nil && who.Via == coord.ViaTool {
 		s.ToolCalls.Note(who.OrgID, sess.ID, tx.Now)
+		if call, ok := ctx.Value(toolCallKey{}).(*toolCall); ok {
+			call.acting = sess
+		}
 	}
 	return sess, err
 }

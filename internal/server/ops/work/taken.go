@@ -41,7 +41,8 @@ func takenFrom(ctx context.Context, c *ground.Change, i store.IntentRow, session
 
 // workingOn returns the live sessions of an intent.
 func workingOn(ctx context.Context, c *ground.Change, intent string) ([]store.SessionRow, error) {
-	return c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{Intent: intent, Unended: true, Since: c.Now.Add(-Expiry)})
+	at, err := c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(intent))
+	return slices.DeleteFunc(at, func(s store.SessionRow) bool { return s.LastHeartbeatAt <= c.Now.Add(-Expiry) }), err
 }
 
 // stillAt refuses to take an intent from a session that works on it: claims
