@@ -29,10 +29,10 @@ func (c Config) sameLogin(o Config) bool {
 // kept returns what svc itself wrote last, if that was a login.
 func (s Store) kept() (c Config, ok bool) {
 	data, err := plain.ReadHere(filepath.Join(s.Dir, configCopy), plain.State)
-	if err != nil || json.Unmarshal(data, &c) != nil {
-		return Config{}, false
+	if err == nil {
+		c, err = parse(data)
 	}
-	return c, c.loggedIn()
+	return c, err == nil && c.loggedIn()
 }
 
 // restore puts the login back that the file does not hold any more.

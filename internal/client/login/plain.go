@@ -1,10 +1,20 @@
 package login
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
+
+// parse reads a config file.
+func parse(data []byte) (c Config, err error) {
+	if c, ok := readPlain(string(data)); ok {
+		return c, nil
+	}
+	err = json.Unmarshal(data, &c)
+	return c, err
+}
 
 // readPlain reads a config file that has what svc writes and nothing else. Every
 // hook reads it, and encoding/json, which reads all others, takes a fiftieth of

@@ -3,7 +3,6 @@ package login
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,10 +94,7 @@ func (s Store) readFile() (c Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	if c, ok := readPlain(string(data)); ok {
-		return c, nil
-	}
-	if err := json.Unmarshal(data, &c); err != nil {
+	if c, err = parse(data); err != nil {
 		return Config{}, fmt.Errorf("%s is %w (%v); repair it, or delete it and run svc login", s.Path(), plain.ErrDamaged, err)
 	}
 	return c, nil
