@@ -19,6 +19,19 @@ func init() {
 		os.Stdout.WriteString(version.Line("svc") + "\n")
 		os.Exit(0)
 	}
+	if Hook() {
+		makeRoom(os.Args[:1])
+	}
+}
+
+// makeRoom has the stack grow at once to what a hook needs, as attend does: the
+// packages that start after this one would let it grow in steps, and each moves
+// all that it holds.
+//
+//go:noinline
+func makeRoom(args []string) byte {
+	var room [24 << 10]byte
+	return room[len(args)]
 }
 
 // Hook reports whether this process is svc hook. Its page is the command tree's.
