@@ -5,15 +5,18 @@
 //	go run ./internal/tools/times -cold -- make build
 //	go run ./internal/tools/times -- make test-go AGAIN=1
 //
-// With -cold it begins with an empty build cache, which it removes again. It
-// puts itself in the place of go and of the C compilers for everything that the
-// command starts, and changes nothing of what they do. Figures of one test are
-// how long it took, since tests share a process: compare them on a quiet machine.
+// With -cold it begins with an empty build cache, which it removes again; with
+// -all it cuts no table. It puts itself in the place of go and of the C compilers
+// for everything that the command starts, and changes nothing of what they do.
+// Figures of one test are how long it took, since tests share a process: compare
+// them on a quiet machine.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,18 +29,20 @@ func main() {
 		code, err := stand(args[1], args[2], args[3:])
 		exit(code, err)
 	}
-	cold := len(args) > 0 && args[0] == "-cold"
-	if cold {
-		args = args[1:]
-	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: times [-cold] -- command [argument...]")
+	cold := flag.Bool("cold", false, "begin with an empty build cache")
+	all := flag.Bool("all", false, "cut no table")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: times [-cold] [-all] -- command [argument...]")
 		os.Exit(2)
 	}
-	code, err := run(args, cold)
+	if flag.Parse(); flag.NArg() == 0 {
+		flag.Usage()
+	}
+	most := mostLines
+	if *all {
+		most = math.MaxInt
+	}
+	code, err := run(flag.Args(), *cold, most)
 	exit(code, err)
 }
 
@@ -50,7 +55,7 @@ func exit(code int, err error) {
 }
 
 // run runs a command with stand-ins and reports what they saw.
-func run(args []string, cold bool) (int, error) {
+func run(args []string, cold bool, most int) (int, error) {
 	dir, err := os.MkdirTemp("", "svc-times-")
 	if err != nil {
 		return 1, err
@@ -77,7 +82,7 @@ func run(args []string, cold bool) (int, error) {
 		return 1, err
 	}
 	seen.wall, seen.all = time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-	seen.write(os.Stdout)
+	seen.write(os.Stdout, most)
 	return code, nil
 }
 

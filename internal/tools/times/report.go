@@ -144,11 +144,11 @@ func (s *seen) addTest(n Note) {
 	}
 }
 
-// Most lines of each table.
+// Most lines of each table, unless all are wanted.
 const mostLines = 20
 
-// write prints the tables.
-func (s *seen) write(to io.Writer) {
+// write prints the tables, each with at most so many lines.
+func (s *seen) write(to io.Writer, most int) {
 	known := s.compiled.total() + s.linked.total() + s.c.total() + s.packages.total()
 	fmt.Fprintf(to, "\nprocessor time %s, by the clock %s\n", minutes(s.all), minutes(s.wall))
 	for _, part := range []struct {
@@ -158,18 +158,18 @@ func (s *seen) write(to io.Writer) {
 		fmt.Fprintf(to, "  %-14s%s\n", part.name, minutes(part.of.total()))
 	}
 	fmt.Fprintf(to, "  %-14s%s\n", "the rest", minutes(max(0, s.all-known)))
-	table(to, "Go compiled, by package", s.compiled)
-	table(to, "Linked, by program", s.linked)
-	table(to, "C compiled, by grammar and target", s.c)
-	table(to, "Tests, by package", s.packages)
-	table(to, "The dearest tests, by the clock", s.tests)
+	table(to, "Go compiled, by package", s.compiled, most)
+	table(to, "Linked, by program", s.linked, most)
+	table(to, "C compiled, by grammar and target", s.c, most)
+	table(to, "Tests, by package", s.packages, most)
+	table(to, "The dearest tests, by the clock", s.tests, most)
 }
 
 func minutes(d time.Duration) string {
 	return fmt.Sprintf("%6d:%04.1f", int(d.Minutes()), (d % time.Minute).Seconds())
 }
 
-func table(to io.Writer, name string, of sums) {
+func table(to io.Writer, name string, of sums, most int) {
 	if len(of) == 0 {
 		return
 	}
@@ -178,7 +178,7 @@ func table(to io.Writer, name string, of sums) {
 		return cmp.Or(cmp.Compare(of[b].took, of[a].took), strings.Compare(a, b))
 	})
 	for i, key := range keys {
-		if i == mostLines {
+		if i == most {
 			rest := time.Duration(0)
 			for _, key := range keys[i:] {
 				rest += of[key].took

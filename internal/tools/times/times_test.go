@@ -33,7 +33,7 @@ func TestACommandIsTakenApart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(small, "go.mod"), []byte(mod), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "--", "go", "test", "-count=1", ".")
+	cmd := exec.Command(self, "-all", "--", "go", "test", "-count=1", ".")
 	cmd.Dir, cmd.Env = small, append(os.Environ(), "SVC_TIMES_AS_PROGRAM=1", "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -42,7 +42,7 @@ func TestACommandIsTakenApart(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^ok  \texample\.com/small`,
 		`processor time +0:\d`,
-		`Go compiled, by package\n +\d+\.\d s  example\.com/small`,
+		`Go compiled, by package\n(?: +\d+\.\d s  .*\n)*? +\d+\.\d s  example\.com/small`,
 		`Linked, by program\n +\d+\.\d s  example\.com/small.*\.test`,
 		`Tests, by package\n +\d+\.\d s  ` + regexp.QuoteMeta(small),
 		`The dearest tests, by the clock\n +\d+\.\d s  example\.com/small.* TestDouble`,
@@ -101,7 +101,7 @@ func TestTables(t *testing.T) {
 	}
 	s.add("x", 40*time.Second)
 	var out strings.Builder
-	table(&out, "Things", s)
+	table(&out, "Things", s, mostLines)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2+mostLines || !strings.HasSuffix(lines[1], "40.0 s  x (2 times)") || !strings.HasSuffix(lines[21], "15.0 s  5 more") {
 		t.Errorf("got\n%s", out.String())
