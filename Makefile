@@ -37,7 +37,7 @@ COMPILE := GOGC=$(or $(GOGC),400) go
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -104,8 +104,12 @@ test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScrip
 test-checkers: $(NODE) ## merged work before the real tsc, mypy, pyright, cargo and javac; installs them
 	.ci/test-checkers
 
+grammars: ## compile the grammars anew for this system, for builds to take from internal/client/grammar/prebuilt
+	.ci/build-parser --keep
+
 test-grammars: ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
 	.ci/needs
+	.ci/build-parser --check
 	.ci/sanitize-grammars
 	.ci/build-grammars
 	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm

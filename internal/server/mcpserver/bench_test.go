@@ -191,7 +191,7 @@ func BenchmarkOpenWaits(b *testing.B) {
 					d := do[wire.Declared](ana, "intent_declare", args{
 						"title":      "x",
 						"scope":      paths("a/**"),
-						"branch":     fmt.Sprint(kind, round),
+						"branch":     fmt.Sprint(strings.ReplaceAll(kind, " ", "-"), round),
 						"session_id": ana.session,
 					})
 					before := inUse()
