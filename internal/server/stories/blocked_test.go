@@ -56,6 +56,7 @@ func TestTheSideThatIsKeptOutOpensNothing(t *testing.T) {
 	schemas := api.New(nil)
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
+		w.Near = true
 		for n, role := range []coord.Role{coord.Member, coord.Admin, coord.Owner} {
 			for k, how := range []string{"token", "session", "tools", "service", "minted"} {
 				if role == coord.Member && (how == "service" || how == "minted") {
@@ -246,6 +247,7 @@ func TestNoKindOfClaimIsOpened(t *testing.T) {
 	schemas := api.New(nil)
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
+		w.Near = true
 		for n, claim := range []string{"paths=a.go", "paths=dir/*", "paths=src/[xy].go", "symbols=a.go#F", "contracts=db:public.users"} {
 			t.Run(claim, func(t *testing.T) {
 				s := newStory(t, w, fmt.Sprintf("claim%d", n))

@@ -24,6 +24,7 @@ func TestAnAgentsWordFreesNothing(t *testing.T) {
 	}
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
+		w.Near = true
 		for n, x := range everyWord() {
 			t.Run(x.String(), func(t *testing.T) {
 				x.slug = fmt.Sprintf("word%d", n)
@@ -47,7 +48,7 @@ func TestTheWalkSeesThatTheRuleIsNeeded(t *testing.T) {
 		return // make test walks through every operation
 	}
 	w := daemontest.Start(t, filepath.Join(t.TempDir(), "svc.db"))
-	w.D.Ops.Work.Ground.Unruled = true
+	w.D.Ops.Work.Ground.Unruled, w.Near = true, true
 	for n, x := range everyWord() {
 		if x.refused || x.role == coord.Member && !x.same {
 			continue // other rules hold there
@@ -73,6 +74,7 @@ type word struct {
 	opened  string
 	slug    string
 	orgs    int
+	seq     int64 // of the last event, when it was last looked at
 }
 
 func everyWord() (out []*word) {
@@ -103,7 +105,7 @@ func (x *word) String() string {
 // begin has ana hold a.go and bob want it.
 func (x *word) begin(t *testing.T, w *daemontest.World, slug string) {
 	s := newStory(t, w, slug)
-	s.keyed = x.keyed
+	s.keyed, x.seq = x.keyed, 0
 	if x.same {
 		s.person("ana", x.role)
 		s.tell("agent bob ana tool=codex")
@@ -133,21 +135,30 @@ func (x *word) headers() []map[string]string {
 func (x *word) walk() {
 	schemas := api.New(nil)
 	for _, op := range api.Table {
-		x.afresh()
-		if op.Tool != "" && op.Tool != "wait_for" { // which only waits
-			for _, body := range x.bodies(op, "tool "+op.Tool, schemas.Inputs(op).All, schemas) {
-				for _, header := range x.headers() {
-					x.useTool(op.Tool, body, header)
-					if body["session_id"] != nil {
-						body["session_id"] = x.agent("ana").session
-						x.useTool(op.Tool, body, header)
-						body["session_id"] = x.agent("bob").session
-					}
-				}
+		for _, part := range []func(api.Op, *api.API){x.callTools, x.callRoute} {
+			x.afresh()
+			tried := x.tried
+			part(op, schemas)
+			if x.opened == "" && x.tried > tried {
+				x.holds("all calls of " + op.Tool + " " + op.Route)
 			}
 		}
-		x.afresh()
-		x.callRoute(op, schemas)
+	}
+}
+
+func (x *word) callTools(op api.Op, schemas *api.API) {
+	if op.Tool == "" || op.Tool == "wait_for" { // which only waits
+		return
+	}
+	for _, body := range x.bodies(op, "tool "+op.Tool, schemas.Inputs(op).All, schemas) {
+		for _, header := range x.headers() {
+			x.useTool(op.Tool, body, header)
+			if body["session_id"] != nil {
+				body["session_id"] = x.agent("ana").session
+				x.useTool(op.Tool, body, header)
+				body["session_id"] = x.agent("bob").session
+			}
+		}
 	}
 }
 
@@ -158,7 +169,7 @@ func (x *word) useTool(name string, body map[string]any, header map[string]strin
 			r.Header[k] = v
 		}
 		x.w.Do(r)
-		x.holds(fmt.Sprintf("tool %s %v %v", name, body, header))
+		x.held(fmt.Sprintf("tool %s %v %v", name, body, header))
 	}
 }
 
@@ -182,15 +193,25 @@ func (x *word) callRoute(op api.Op, schemas *api.API) {
 					break
 				}
 				x.w.Do(daemontest.Request{Method: method, Path: path, Token: token, Header: header, Body: body})
-				x.holds(fmt.Sprintf("%s %v %v", op.Route, body, header))
+				x.held(fmt.Sprintf("%s %v %v", op.Route, body, header))
 			}
 		}
 	}
 }
 
+// held is holds after a call that told of something: whatever a decision rests on
+// changes with an event, so a call that told of nothing, as most are refused,
+// opened nothing. After all calls of an operation it is asked all the same.
+func (x *word) held(after string) {
+	x.tried++
+	if last := x.lastSeq(); last != x.seq {
+		x.holds(after)
+		x.seq = last // asking leaves no trace
+	}
+}
+
 // holds notes what was opened, if ana no longer holds what she held.
 func (x *word) holds(after string) {
-	x.tried++
 	var i coord.Intent
 	failed := x.send(daemontest.Request{Method: "GET", Path: "/v1/intents/INT-1", Token: x.org.Owner()}, &i)
 	if failed != "" || !i.Status.Live() || i.Owner.ID != x.agent("ana").ID || i.EffectiveMode != coord.Exclusive ||

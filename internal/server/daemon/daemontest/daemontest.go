@@ -41,7 +41,7 @@ type World struct {
 	Store *store.Store // a second opening of the same database
 	Log   *Log         // what the service logged
 	D     *daemon.Daemon
-	Near  bool // requests are answered without a network between, and nothing is logged of them
+	Near  bool // requests are answered without a network between, and nothing is kept of what is logged of them
 
 	t     testing.TB
 	cfg   daemon.Config
@@ -303,7 +303,9 @@ func (w *World) Do(r Request) Response {
 	if w.Near {
 		res := httptest.NewRecorder()
 		w.D.Handler().ServeHTTP(res, w.Build(r))
-		w.Log.clear()
+		if res.Code < http.StatusInternalServerError { // whose cause is asked for
+			w.Log.clear()
+		}
 		return Response{res.Code, res.Header(), res.Body.Bytes()}
 	}
 	res, err := direct.Do(w.Build(r))
