@@ -32,6 +32,8 @@ comma   := ,
 export GOFLAGS := $(if $(findstring -tags,$(GOFLAGS)),$(GOFLAGS),$(strip $(GOFLAGS) -tags=netgo$(comma)osusergo))
 # A hundred programs are linked to test, most of them for less than a second's use: without tables for a debugger, in half the time.
 export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -ldflags=-s)
+# Without the folder in what is compiled: other clones, and clients and merged work that are compiled in temporary folders, share it.
+export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath)
 # Compilers live for seconds: collecting garbage less often spares a seventh of their time. Not for what is built: a server stays.
 COMPILE := GOGC=$(or $(GOGC),400) go
 DIST    := internal/server/dashboard/dist/index.html
