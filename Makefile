@@ -39,7 +39,7 @@ COMPILE := GOGC=$(or $(GOGC),400) go
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-parsers test-facts test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -65,12 +65,16 @@ test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs w
 	$(MAKE) build
 	$(MAKE) once-web once-others test-go
 
-once-web: ## make test-web, unless it passed before with the same inputs
-	.ci/once test-web web ./cmd/svcd ./internal/tools/rig -- $(MAKE) test-web
+once-web: ## make test-web, unless it passed before with the same inputs: for tests of the page alone the page and the shapes of answers
+	.ci/once test-service web ./cmd/svcd ./internal/tools/rig -- $(MAKE) test-web PART=--service
+	.ci/once test-pages web internal/core internal/server/api internal/server/dashboard -- $(MAKE) test-web PART=--pages
 
-once-others: ## the same for make test-grammars and test-clients
-	.ci/once test-grammars internal/client .ci go.mod -- $(MAKE) test-grammars
-	.ci/once test-clients .ci clients web/package-lock.json ./cmd/svcd ./internal/tools/openapi -- $(MAKE) test-clients
+once-others: ## the same for make test-grammars and test-clients: for the grammars what they read, for clients the API's shapes and doors
+	.ci/once grammars internal/client/grammar internal/client/analysis/testdata go.mod .ci/needs .ci/build-parser .ci/sanitize-grammars .ci/build-grammars -- \
+		$(MAKE) test-parsers
+	$(MAKE) test-facts
+	.ci/once test-clients .ci/clients .ci/make-clients clients web/package-lock.json internal/core internal/server/api internal/server/rest \
+		internal/server/daemon internal/tools/openapi internal/tools/withservice -- $(MAKE) test-clients
 
 compile-tests: ## what make test-go runs, compiled and not run
 	$(COMPILE) list $(RACE) -test -export -f '' $(RACED) >/dev/null
@@ -109,12 +113,17 @@ test-checkers: $(NODE) ## merged work before the real tsc, mypy, pyright, cargo 
 grammars: ## compile the grammars anew for this system, for builds to take from internal/client/grammar/prebuilt
 	.ci/build-parser --keep
 
-test-grammars: ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
+test-grammars: test-parsers test-facts ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
+
+test-parsers: # the trees
 	.ci/needs
 	.ci/build-parser --check
 	.ci/sanitize-grammars
 	.ci/build-grammars
 	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm
+
+test-facts: # the facts, which Go's own cache keeps
+	.ci/build-grammars
 	CGO_ENABLED=0 go test ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
 
 test-release: $(if $(wildcard web/package.json),$(DIST)) ## makes releases for this machine and installs, updates and tampers with them
@@ -124,7 +133,7 @@ test-web: ## the dashboard's tests in a real browser, on both databases
 	.ci/needs
 	$(MAKE) build
 	go build -o bin/ ./internal/tools/rig
-	$(PG) sh -c 'cd web && npm test'
+	$(PG) sh -c 'cd web && npm test -- $(PART)'
 
 test-scale: build ## how the dashboard's lists scroll with 5,000 intents and 1,000 agents; wants a quiet machine
 	.ci/needs

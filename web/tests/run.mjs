@@ -1,25 +1,32 @@
 // Runs the browser tests on SQLite and, where SVC_TEST_POSTGRES names a
 // server, on PostgreSQL:
-//   node tests/run.mjs [part of a file's name...]
-// Two files run at a time, in one Chromium. Nothing is tried twice.
+//   node tests/run.mjs [--pages | --service] [part of a file's name...]
+// Two files run at a time, in one Chromium. Nothing is tried twice. --pages runs
+// those that depend on the page alone, --service the others.
 import { readdirSync } from "node:fs";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { launchServer, patience } from "./browser.mjs";
 
-const only = process.argv.slice(2);
+const flags = process.argv.slice(2).filter((a) => a.startsWith("--"));
+const only = process.argv.slice(2).filter((a) => !a.startsWith("--"));
 const here = new URL(".", import.meta.url).pathname;
+
+// What depends on the page, and on the shape of answers.
+const pageOnly = /(circles|corpus|keyboard|looks|scale|size|words)\.test\.mjs$/;
+// A page asks the API, and each operation of it, each query and these ways through the service are tested in Go on both
+// databases. What is left: getting in, every page, what people do to records and others see at once, what GitHub sends.
+const onBoth = /(actions|entry|live|openid|pages|payloads|repos|talk)\.test\.mjs$/;
+
 const files = readdirSync(here)
   .filter((f) => f.endsWith(".test.mjs") && (only.length === 0 || only.some((o) => f.includes(o))))
+  .filter((f) => !flags.includes(pageOnly.test(f) ? "--service" : "--pages"))
   .map((f) => here + f);
-
-// What depends on the page alone is looked at once.
-const pageOnly = /(circles|cockpit|corpus|keyboard|looks|scale|size|words)\.test\.mjs$/;
 
 const postgres = process.env.SVC_TEST_POSTGRES;
 if (process.env.CI && !postgres) throw new Error("SVC_TEST_POSTGRES is not set; use make test-web");
 const rounds = [{ name: "SQLite", database: "", files }];
-if (postgres) rounds.push({ name: "PostgreSQL", database: postgres, files: files.filter((f) => !pageOnly.test(f)) });
+if (postgres) rounds.push({ name: "PostgreSQL", database: postgres, files: files.filter((f) => onBoth.test(f)) });
 
 let failed = 0;
 const chromium = await launchServer();
