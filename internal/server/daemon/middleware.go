@@ -145,7 +145,7 @@ func (m *metrics) handler() http.Handler {
 // followed begins the trail of each request.
 func followed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, _ := trail.Begin(r.Context())
+		ctx, _ := trail.Begin(r.Context(), time.Now())
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

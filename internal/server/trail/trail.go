@@ -35,7 +35,8 @@ func (s Stage) String() string { return names[s] }
 
 // A Trail is what was noted of one request. The nil Trail notes nothing.
 type Trail struct {
-	mu sync.Mutex
+	began time.Time
+	mu    sync.Mutex
 	Notes
 }
 
@@ -58,10 +59,18 @@ func (n *Notes) Took(fn func(Stage, time.Duration)) {
 
 type key struct{}
 
-// Begin begins the trail of a request.
-func Begin(ctx context.Context) (context.Context, *Trail) {
-	t := &Trail{}
+// Begin begins the trail of a request that arrived at a time.
+func Begin(ctx context.Context, at time.Time) (context.Context, *Trail) {
+	t := &Trail{began: at}
 	return context.WithValue(ctx, key{}, t), t
+}
+
+// Age is how long ago the request arrived.
+func (t *Trail) Age() time.Duration {
+	if t == nil {
+		return 0
+	}
+	return time.Since(t.began)
 }
 
 // Of returns the trail of the request that ctx is of, nil if it is of none.

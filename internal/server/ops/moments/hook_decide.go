@@ -18,11 +18,12 @@ import (
 	"github.com/svc-hq/svc/internal/server/ops/work"
 	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // hookDecide answers whether an edit may go on, within the time that its agent
-// waits: from memory where the rest takes longer. That is then carried out after
-// the answer.
+// waits since it asked: from memory where the rest takes longer. That is then
+// carried out after the answer.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
 	type answer struct {
 		reply wire.HookReply
@@ -43,7 +44,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		}()
 		a.reply, a.err = s.hookLook(ctx, e)
 	}()
-	late := time.NewTimer(s.Doubt)
+	late := time.NewTimer(s.Doubt - trail.Of(ctx).Age())
 	defer late.Stop()
 	select {
 	case a := <-done:
