@@ -15,11 +15,11 @@ type Way []string
 // whose answers are there is ended, others are told of a commit, and what svcd
 // does by itself.
 func (w Way) Besides() bool {
-	if len(w) == 1 && w[0] == "COMMIT" {
+	if len(w) == 1 && (w[0] == "COMMIT" || strings.Contains(w[0], "pg_notify")) {
 		return true
 	}
 	return slices.ContainsFunc(w, func(statement string) bool {
-		return slices.ContainsFunc([]string{"pg_notify", " fanouts ", " jobs ", " replicas ", " event_heads ", " event_seals "},
+		return slices.ContainsFunc([]string{" fanouts ", " jobs ", " replicas ", " event_heads ", " event_seals "},
 			func(what string) bool { return strings.Contains(statement, what) })
 	})
 }

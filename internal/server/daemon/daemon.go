@@ -231,6 +231,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
 	d.background(ctx, d.Ops.Ground.Leases.Run)
 	d.background(ctx, d.watchStandings)
+	d.background(ctx, d.Live.Listen)
 	d.background(ctx, d.Ops.Moments.KeepWarm)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -277,21 +278,11 @@ func (d *Daemon) forget(org string) {
 
 // watchStandings drops remembered tokens when another replica revoked them.
 func (d *Daemon) watchStandings(ctx context.Context) {
-	if d.cfg.Embedded() {
-		return
-	}
-	for ctx.Err() == nil {
-		if err := d.store.Listen(ctx, store.NewStandings, func(orgs []string) {
-			for _, org := range orgs {
-				d.auth.Forget(org)
-			}
-		}); err != nil && ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
+	d.store.Listen(ctx, store.NewStandings, func(text string) {
+		for _, org := range store.Orgs(text) {
+			d.auth.Forget(org)
 		}
-	}
+	}, func(error) {})
 }
 
 // Wait serves until ctx ends, then drains: streams are told to reconnect,

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -304,6 +306,76 @@ func TestNewsFromFarAwayAreReadAhead(t *testing.T) {
 		ix, at, _ := there.W.D.Live.Remembered(x.O.ID, key)
 		return at != nil && slices.ContainsFunc(ix.Workers(at.Repo.ID), func(id string) bool { return ix.Worker(id).Exclusive() })
 	})
+}
+
+// A claim is told along with its commit: a replica that did not read it refuses
+// what it claims, should its database be late from then on, whoever asks.
+func TestAClaimIsKnownBeforeItIsRead(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	line, through := lineTo(t, dsn)
+	there := *x
+	there.W = x.W.ReplicaWith(func(c *daemon.Config) { c.Database = through })
+	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
+	bob, cyd := there.Agent(x.Bob, teamtest.APIRepo), there.Agent(x.Cyd, teamtest.WebRepo)
+	cyd.Repo, cyd.External = teamtest.APIRepo, uuid.NewString() // who did not work there so far
+	edit := func(by teamtest.Agent, path string) wire.HookReply {
+		return there.Hook(by, wire.HookPreEdit, map[string]any{"paths": []string{path}})
+	}
+	if r := edit(bob, "auth.go"); r.Decision != wire.Allow || r.Unchecked != "" {
+		t.Fatalf("before the claim: %+v", r)
+	}
+	there.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+	paths := make([]string, 20) // more than one notice has room for
+	for i := range paths {
+		paths[i] = fmt.Sprintf("%sf%d.go", strings.Repeat(strings.Repeat("long", 25)+"/", 6), i)
+	}
+	claim := claimOf("auth.go")
+	claim["scope"] = map[string]any{"paths": append(paths, "auth.go")}
+	x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: claim}, nil)
+	key := live.SessionKey{User: bob.User.ID, Tool: "claude_code", External: bob.External, Remotes: "github.com/" + teamtest.APIRepo}
+	await.True(t, "that all of the claim is known where nobody asked", func() bool {
+		ix, at, _ := there.W.D.Live.Remembered(x.O.ID, key)
+		for _, id := range ix.Workers(at.Repo.ID) {
+			if w := ix.Worker(id); w.Exclusive() && len(w.Claims) == len(paths)+1 {
+				return true
+			}
+		}
+		return false
+	})
+	line.Silence(true)
+	for _, by := range []teamtest.Agent{bob, cyd} {
+		for _, path := range []string{"auth.go", paths[0], paths[19]} {
+			if r := edit(by, path); r.Decision != wire.Block || !strings.Contains(r.Reason, "exclusively") {
+				t.Errorf("%s, after the claim: %+v", path, r)
+			}
+		}
+		if r := edit(by, "free.go"); r.Decision != wire.Allow || r.Unchecked != wire.UncheckedDatabase {
+			t.Errorf("a free file: %+v", r)
+		}
+	}
+}
+
+// What refuses edits is read first, and in one way, where nothing was read so
+// far: the rest may take longer than an agent waits.
+func TestClaimsAreReadFirst(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	line, through := lineTo(t, dsn)
+	line.CountWays()
+	set := live.New(storetest.OpenDSN(t, through))
+	line.Ways()
+	if err := set.View(t.Context(), x.O.ID, func(*engine.Index) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	ways := slices.DeleteFunc(line.Ways(), func(w badline.Way) bool { return len(w) == 0 || w.Besides() })
+	first := strings.Join(ways[0], " ")
+	for _, what := range []string{"event_seq", "policies", "repo_remotes", "FROM repos", "conflict_feedback", "intents i", "sessions s",
+		"FROM conflicts c"} {
+		if !strings.Contains(first, what) {
+			t.Errorf("%q is not read in the first of these ways:\n%s", what, cmp.Diff(nil, ways))
+		}
+	}
 }
 
 // A replica far from its database has told its connections what decisions ask

@@ -2,7 +2,9 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -13,12 +15,15 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // lineTo puts a line between a service and PostgreSQL.
@@ -81,8 +86,8 @@ func TestASilentDatabaseFreesNoClaim(t *testing.T) {
 
 // What a session brought is known without having been read: while the database is
 // silent, a claimed file is refused to a session that has just begun, and also to
-// one that is new here if its person works there already. Their person's own
-// claims are not: it may have taken up that work.
+// one that is new here. Their person's own claims are not: it may have taken up
+// that work.
 func TestASilentDatabaseFreesNoClaimForWhoIsNew(t *testing.T) {
 	line, dsn := lineTo(t, storetest.Postgres(t))
 	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
@@ -99,6 +104,8 @@ func TestASilentDatabaseFreesNoClaimForWhoIsNew(t *testing.T) {
 	unheard := begun
 	unheard.External = uuid.NewString()
 	stranger := x.Agent(x.Ada, "acme/elsewhere") // whose person is known there, and at the claims' repo
+	newcomer := x.Agent(x.Cyd, "acme/elsewhere")
+	newcomer.Repo, newcomer.External = teamtest.APIRepo, uuid.NewString()
 	x.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
 	line.Silence(true)
 	for name, c := range map[string]struct {
@@ -111,11 +118,60 @@ func TestASilentDatabaseFreesNoClaimForWhoIsNew(t *testing.T) {
 		"new, a free file":        {unheard, "other.go", wire.Allow},
 		"new, its person's claim": {unheard, "own.go", wire.Allow},
 		"another repo's":          {stranger, "auth.go", wire.Allow},
+		"a person's first":        {newcomer, "auth.go", wire.Block},
 	} {
 		r := x.Hook(c.who, wire.HookPreEdit, map[string]any{"paths": []string{c.path}})
 		if r.Decision != c.want || c.want == wire.Allow && r.Unchecked != wire.UncheckedDatabase {
 			t.Errorf("%s: %+v, want %s", name, r, c.want)
 		}
+	}
+}
+
+// Whose token it is takes longer to find out than an agent waits. It is known to
+// the agent's next edit.
+func TestATokenIsLookedForThoughNobodyWaits(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	line, through := lineTo(t, dsn)
+	there := *x
+	there.W = x.W.ReplicaWith(func(c *daemon.Config) { c.Database = through })
+	t.Cleanup(func() { line.Set(badline.Quality{}) }) // before it is stopped
+	x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: x.Ada.Token, Body: claimOf("auth.go")}, nil)
+	bob := x.Agent(x.Bob, teamtest.APIRepo)
+	there.Agent(x.Cyd, teamtest.APIRepo) // the claim is known there, Bob is not
+	there.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
+	impatient := http.Client{Timeout: 400 * time.Millisecond}
+	line.Set(badline.Away(2 * impatient.Timeout))
+	await.True(t, "that Bob's agent is told of the claim", func() bool {
+		res, err := impatient.Do(there.W.Build(teamtest.HookRequest(bob, wire.HookPreEdit, map[string]any{"paths": []string{"auth.go"}})))
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		var r wire.HookReply
+		return json.NewDecoder(res.Body).Decode(&r) == nil && r.Decision == wire.Block
+	})
+}
+
+// A decision takes as long as its agent waits since it asked, whatever the time
+// went for before it began.
+func TestADecisionWaitsFromWhenItWasAsked(t *testing.T) {
+	line, dsn := lineTo(t, storetest.Postgres(t))
+	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
+	bob := x.Agent(x.Bob, teamtest.APIRepo)
+	x.W.D.Ops.Moments.Doubt = 30 * time.Minute
+	line.Silence(true)
+	ctx, _ := trail.Begin(t.Context(), time.Now().Add(-time.Hour))
+	r, err := x.W.D.Ops.Moments.EvaluateHook(ctx, coord.Caller{OrgID: x.O.ID, UserID: x.Bob.ID},
+		&wire.EvaluateHook{HookRequest: wire.HookRequest{
+			Event:   wire.HookPreEdit,
+			Session: wire.HookSession{Tool: "claude_code", ExternalID: bob.External},
+			Repo:    wire.HookRepo{RemoteFingerprints: []string{"github.com/" + teamtest.APIRepo}},
+			Paths:   []string{"free.go"},
+		}})
+	if err != nil || r.Unchecked != wire.UncheckedDatabase {
+		t.Errorf("%+v: %v", r, err)
 	}
 }
 

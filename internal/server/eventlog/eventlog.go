@@ -136,17 +136,9 @@ func (l *Log) tell(ctx context.Context, orgs []string) {
 }
 
 func (l *Log) listen(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := l.store.Listen(ctx, store.NewEvents, l.wake)
-		if ctx.Err() != nil {
-			return
-		}
+	l.store.Listen(ctx, store.NewEvents, func(text string) { l.wake(store.Orgs(text)) }, func(err error) {
 		l.log.Warn("listening for other replicas failed; polling meanwhile", "err", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
+	})
 }
 
 func (l *Log) poll(ctx context.Context) {

@@ -20,7 +20,7 @@ type Draft struct {
 	undo      []func()
 	tries     int // before it started over
 	disturbed map[string]bool
-	replaced  map[string]*engine.Worker // as they were before the draft first changed them
+	replaced  map[string]*engine.Worker // as they were before the draft first changed them, nil for those that are new
 }
 
 // reads are the questions to an index that a Draft answers.
@@ -48,7 +48,7 @@ func (d *Draft) rollback() {
 // tx sees them, and everybody at work in a repo disturbed: for what moves
 // records from one repo to another. It comes before anything else is tried.
 func (d *Draft) StartOver(ctx context.Context, tx *store.Tx, org, repo string) error {
-	ix, _, err := load(ctx, tx, org)
+	ix, _, err := load(ctx, tx, org, func(*engine.Index) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,9 @@ func (d *Draft) Tries() int { return d.tries + len(d.undo) }
 func (d *Draft) Replaced() []*engine.Worker {
 	out := make([]*engine.Worker, 0, len(d.replaced))
 	for _, id := range slices.Sorted(maps.Keys(d.replaced)) {
-		out = append(out, d.replaced[id])
+		if old := d.replaced[id]; old != nil {
+			out = append(out, old)
+		}
 	}
 	return out
 }
@@ -121,7 +123,7 @@ func (d *Draft) RemoveWorker(id string) {
 
 func (d *Draft) keepWorker(id string) {
 	old := d.Worker(id)
-	if _, known := d.replaced[id]; !known && old != nil {
+	if _, known := d.replaced[id]; !known {
 		d.replaced[id] = old
 	}
 	d.undo = append(d.undo, func() {

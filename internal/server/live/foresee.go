@@ -19,6 +19,8 @@ func (s *Set) Foresee(ctx context.Context, tx *store.Tx, orgID string) {
 		tx.EventsAfter(ctx, orgID, seq, maxDelta)
 		readTold(ctx, tx, orgID, seq)
 		tx.Foreseen = map[string]int64{orgID: seq}
+	} else {
+		foreseeLoad(ctx, tx, orgID)
 	}
 }
 
@@ -37,6 +39,19 @@ func Rehearse(ctx context.Context, tx *store.Tx, org string) {
 	tx.LastSeq(ctx, org)
 	tx.EventsAfter(ctx, org, 0, maxDelta)
 	readTold(ctx, tx, org, 0)
+	foreseeLoad(ctx, tx, org)
+}
+
+// foreseeLoad asks for what load reads first, in tx.Foresee.
+func foreseeLoad(ctx context.Context, tx *store.Tx, org string) {
+	tx.Policies(ctx, org)
+	tx.Repos(ctx, org)
+	tx.Remotes(ctx, org)
+	tx.Tallies(ctx, org, "")
+	tx.Intents(ctx, org, store.IntentFilter{Statuses: coord.LiveIntentStatuses()})
+	tx.Sessions(ctx, org, store.SessionFilter{Unended: true})
+	tx.Branches(ctx, org, store.BranchFilter{Looked: true})
+	tx.ClosedConflicts(ctx, org, "")
 }
 
 // told are the intents, sessions and conflicts that events are about, as they are

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -46,6 +48,7 @@ type Set struct {
 	Trusting atomic.Bool
 
 	store *store.Store
+	name  string // that no other replica has
 	mu    sync.Mutex
 	orgs  map[string]*org
 }
@@ -65,19 +68,21 @@ type org struct {
 	places  places
 	copied  journal                      // what changed of late, for who keeps a copy
 	claimed atomic.Pointer[engine.Index] // of ix, for who cannot wait for its lock: see Remembered
+	told    notices                      // of claims that ix does not know yet
 	checked atomic.Int64                 // when seq was last compared with the log, Unix ms
 	ahead   ahead
 }
 
-// hear notes that there may be news. It is cheap: the next reader pays.
-func (o *org) hear() { o.heard.Add(1) }
+// hear notes that there may be news, and returns how often it was so. It is
+// cheap: the next reader pays.
+func (o *org) hear() int64 { return o.heard.Add(1) }
 
 // stale reports whether there may be news that ix does not know.
 func (o *org) stale() bool { return o.met.Load() < o.heard.Load() }
 
 // New returns an empty Set on s.
 func New(st *store.Store) *Set {
-	s := &Set{store: st, orgs: map[string]*org{}}
+	s := &Set{store: st, name: uuid.NewString(), orgs: map[string]*org{}}
 	st.WhenSettled(s.settled)
 	return s
 }
@@ -326,7 +331,11 @@ func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*D
 	tx.IfUndone(orgID, o.forget) // it knows what tx told, now
 	d := &Draft{reads: o.ix, ix: o.ix, disturbed: map[string]bool{}, replaced: map[string]*engine.Worker{}}
 	defer d.rollback()
-	return fn(d)
+	err := fn(d)
+	if err == nil && !s.store.Alone() {
+		err = s.tellClaims(tx, orgID, d)
+	}
+	return err
 }
 
 // forget has the index made anew: it knows of a write that was undone. While
@@ -384,12 +393,14 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 
 // reload makes the index anew from the records, as of an event.
 func (o *org) reload(ctx context.Context, tx *store.Tx, last int64) error {
-	ix, newest, err := load(ctx, tx, o.id)
+	ix, newest, err := load(ctx, tx, o.id, func(claims *engine.Index) error {
+		o.claimed.Store(claims)
+		return o.readRepos(ctx, tx)
+	})
 	if err != nil {
 		return err
 	}
 	o.ix, o.seq, o.newest = ix, last, newest
-	o.claimed.Store(ix.Claimed())
 	o.copied.restart(last)
 	o.places.forget(func(*Place) bool { return true })
 	return nil

@@ -13,11 +13,18 @@ import (
 )
 
 // load builds an org's index from its records, and returns when the newest event
-// was that it knows.
-func load(ctx context.Context, tx *store.Tx, org string) (ix *engine.Index, newest coord.Time, err error) {
+// was that it knows. What refuses edits comes first, and is passed to claimed:
+// the whole of it may take longer than an agent waits.
+func load(ctx context.Context, tx *store.Tx, org string, claimed func(*engine.Index) error) (ix *engine.Index, newest coord.Time,
+	err error) {
 	ix = engine.New()
+	if err := tx.Foresee(ctx, func() { foreseeLoad(ctx, tx, org) }); err != nil {
+		return nil, 0, err
+	}
 	for _, part := range []func(context.Context, *store.Tx, string, *engine.Index) error{
-		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadSuppressions,
+		loadRules, loadWorkers, loadSuppressions,
+		func(context.Context, *store.Tx, string, *engine.Index) error { return claimed(ix.Claimed()) },
+		loadLinks, loadUses, loadChanges,
 	} {
 		if err := part(ctx, tx, org, ix); err != nil {
 			return nil, 0, err

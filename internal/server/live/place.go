@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +22,10 @@ type Place struct {
 }
 
 // A SessionKey names a session as its host does.
-type SessionKey struct{ User, Tool, External, Remotes string }
+type SessionKey struct {
+	User, Tool, External string
+	Remotes              string // with spaces between
+}
 
 // places remembers sessions that were asked for, so that an edit costs no look
 // at the database. What an event may have changed is forgotten as the index
@@ -30,6 +35,7 @@ type places struct {
 	at   map[SessionKey]*Place
 	last map[SessionKey]*Place       // as they were last read, forgotten or not: see Remembered
 	rows map[string]store.SessionRow // by id, likewise: see LastRead
+	here map[string]coord.Repo       // the org's repos by remote, for sessions that are new here
 	seen int                         // how often something was forgotten
 }
 
@@ -120,14 +126,13 @@ func (s *Set) LastRead(orgID, session string) (store.SessionRow, bool) {
 }
 
 // Remembered returns the claims that refuse edits and the place of a session as
-// this replica last read them, and how long ago it last asked the database: for
-// a decision that cannot wait for it any longer. It takes no lock that anybody
-// holds who waits for the database. Of a session that is new here, the Place has
-// the repo alone, if its person works there in another one. A nil Place means
-// that it knows too little.
+// this replica last read them or was told of them, and how long ago it last asked
+// the database: for a decision that cannot wait for it any longer. It takes no
+// lock that anybody holds who waits for the database. Of a session that is new
+// here, the Place has the repo alone. A nil Place means that it knows too little.
 func (s *Set) Remembered(orgID string, key SessionKey) (*engine.Index, *Place, time.Duration) {
 	o := s.org(orgID)
-	ix := o.claimed.Load()
+	ix := o.refusing()
 	at := o.places.near(key)
 	if ix == nil || at == nil {
 		return nil, nil, 0
@@ -141,12 +146,30 @@ func (p *places) near(key SessionKey) *Place {
 	if at := p.last[key]; at != nil {
 		return at
 	}
-	for k, at := range p.last {
-		if k.User == key.User && k.Remotes == key.Remotes {
-			return &Place{Repo: at.Repo}
+	for _, remote := range strings.Fields(key.Remotes) {
+		if repo, ok := p.here[remote]; ok {
+			return &Place{Repo: repo}
 		}
 	}
 	return nil
+}
+
+// readRepos reads which repos there are, by remote.
+func (o *org) readRepos(ctx context.Context, tx *store.Tx) error {
+	repos, err1 := tx.Repos(ctx, o.id)
+	remotes, err2 := tx.Remotes(ctx, o.id)
+	here := map[string]coord.Repo{}
+	for _, r := range repos {
+		for _, remote := range remotes[r.ID] {
+			if r.ArchivedAt == nil {
+				here[remote] = r
+			}
+		}
+	}
+	o.places.mu.Lock()
+	defer o.places.mu.Unlock()
+	o.places.here = here
+	return errors.Join(err1, err2)
 }
 
 // Known reports whether the session itself is known, and not its repo alone.

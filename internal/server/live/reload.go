@@ -62,6 +62,7 @@ func (o *org) apply(ctx context.Context, tx *store.Tx, after int64, events []coo
 			todo["suppression "+fp] = func() error { return about.reloadSuppression(ix, fp) }
 		case coord.PartRules, coord.PartRepos:
 			todo["rules"] = func() error { return loadRules(ctx, tx, org, ix) }
+			todo["repos"] = func() error { return o.readRepos(ctx, tx) }
 		case coord.PartLinks:
 			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
 		}

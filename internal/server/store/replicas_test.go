@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -257,4 +258,48 @@ func TestWritersOfOneOrgShareTransactions(t *testing.T) {
 	if err == nil {
 		t.Error("what was rolled back was acknowledged")
 	}
+}
+
+// Other replicas hear of what is told along with a commit, and of nothing that
+// was not committed. What cannot be told undoes nothing.
+func TestANoticeGoesWithItsCommit(t *testing.T) {
+	s := storetest.OpenDSN(t, storetest.Postgres(t))
+	ctx := t.Context()
+	heard := make(chan string, 1000)
+	go s.Listen(ctx, store.NewClaims, func(text string) { heard <- text }, func(err error) { t.Error(err) })
+	await.True(t, "that somebody listens", func() bool {
+		if err := s.Notify(ctx, store.NewClaims, "begin"); err != nil {
+			t.Fatal(err)
+		}
+		return len(heard) > 0
+	})
+	write := func(slug, notice string, err error) error {
+		return s.Write(ctx, slug, func(tx *store.Tx) error {
+			tx.TellReplicas(store.NewClaims, notice)
+			return errors.Join(err, tx.InsertOrg(ctx, coord.Org{ID: slug, Slug: slug, Name: slug, DataMode: coord.DataFull, Plan: "self_hosted"}))
+		})
+	}
+	undone := errors.New("undone")
+	if err := write("undone", "of what was undone", undone); !errors.Is(err, undone) {
+		t.Error(err)
+	}
+	for slug, notice := range map[string]string{"silent": strings.Repeat("too long", 1000), "told": "of what was told"} {
+		if err := write(slug, notice, nil); err != nil {
+			t.Errorf("%s: %v", slug, err)
+		}
+		if err := s.Read(ctx, func(tx *store.Tx) error { _, err := tx.Org(ctx, slug); return err }); err != nil {
+			t.Errorf("%s is not there: %v", slug, err)
+		}
+	}
+	await.True(t, "what was told", func() bool {
+		for len(heard) > 0 {
+			if text := <-heard; text != "begin" {
+				if text != "of what was told" {
+					t.Errorf("heard %q", text)
+				}
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -86,9 +86,12 @@ func (tx *Tx) ReposInFull(ctx context.Context, org string) ([]coord.Repo, error)
 		}
 		return rows.Err()
 	}
-	if err := each(func(r *coord.Repo, fp string) { r.Remotes = append(r.Remotes, fp) },
-		`SELECT repo_id, fingerprint FROM repo_remotes WHERE org_id = $1 ORDER BY repo_id, position, fingerprint`); err != nil {
+	remotes, err := tx.Remotes(ctx, org)
+	if err != nil {
 		return nil, err
+	}
+	for i := range repos {
+		repos[i].Remotes = remotes[repos[i].ID]
 	}
 	if err := each(func(r *coord.Repo, name string) { r.FormerNames = append(r.FormerNames, name) },
 		`SELECT repo_id, name FROM repo_names WHERE org_id = $1 AND name <> '' ORDER BY repo_id, at, name`); err != nil {
@@ -101,6 +104,19 @@ func (tx *Tx) ReposInFull(ctx context.Context, org string) ([]coord.Repo, error)
 		}
 	}
 	return repos, err
+}
+
+// Remotes returns the fingerprints of the remotes of each of an org's repos.
+func (tx *Tx) Remotes(ctx context.Context, org string) (map[string][]string, error) {
+	rows, err := all(ctx, tx, func(r scanner) (x [2]string, err error) {
+		err = r.Scan(&x[0], &x[1])
+		return x, err
+	}, `SELECT repo_id, fingerprint FROM repo_remotes WHERE org_id = $1 ORDER BY repo_id, position, fingerprint`, org)
+	out := map[string][]string{}
+	for _, x := range rows {
+		out[x[0]] = append(out[x[0]], x[1])
+	}
+	return out, err
 }
 
 // Repo returns an org's repo by id.

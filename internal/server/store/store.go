@@ -39,11 +39,18 @@ var schema = &db.Schema{
 // SchemaHash names the schema that the migrations of this binary make.
 func SchemaHash() string { return schema.Hash() }
 
-// What replicas tell each other about orgs, by Notify and Listen.
+// What replicas tell each other about orgs, by Notify, TellReplicas and Listen.
 const (
 	NewEvents    db.Channel = "svc_events"    // there are new events
 	NewStandings db.Channel = "svc_standings" // somebody's token, role or membership changed
+	NewClaims    db.Channel = "svc_claims"    // what keeps others out from now on
 )
+
+// MaxNotice is how long a notice of TellReplicas may be.
+const MaxNotice = db.MaxNotice
+
+// Orgs are those that a notification of Notify names.
+func Orgs(text string) []string { return db.Orgs(text) }
 
 // A Store is an open database with its schema up to date.
 type Store struct {

@@ -52,6 +52,9 @@ func farScene(ctx context.Context, dir string, o options) error {
 		unsure += int(w.unsure.Load())
 		wrong = append(wrong, w.check(ctx, fmt.Sprintf("org %d, %v from the database, one of three replicas frozen", i, o.away)))
 	}
+	if frozen.Ready() { // whoever started this may have ended, and what it stopped goes on
+		wrong = append(wrong, errors.New("the replica that was stopped has gone on: this shows nothing"))
+	}
 	if unsure > 0 {
 		wrong = append(wrong, fmt.Errorf("%d files that were surely claimed were let through unchecked", unsure))
 	}

@@ -224,7 +224,13 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 			return ran, err
 		}
 	}
-	if err = g.commit(ctx); g.seam != nil {
+	var notices []notice
+	for _, j := range jobs[:ran] {
+		if j.err == nil {
+			notices = append(notices, j.tx.notices...)
+		}
+	}
+	if err = g.commit(ctx, notices); g.seam != nil {
 		err = seamError{g.seam}
 	}
 	return ran, err

@@ -251,7 +251,8 @@ type Tx struct {
 	wakes  map[string]span  // orgs with new events, and their ids
 	before map[string]int64 // the first ids that writes of the same transaction told before this one
 
-	queued bool // whether jobs were added
+	queued  bool // whether jobs were added
+	notices []notice
 
 	undone []func() // what is to be forgotten if it fails
 }

@@ -101,16 +101,23 @@ func (c *gatheringConn) start(begin string) {
 	c.later(begin).opens = true
 }
 
-// commit commits. A transaction in which a statement failed, and nobody said
-// so, is rolled back by COMMIT without an error.
-func (c *gatheringConn) commit(ctx context.Context) error {
+// commit commits, and tells other replicas of it on the same way. A transaction
+// in which a statement failed, and nobody said so, is rolled back by COMMIT
+// without an error.
+func (c *gatheringConn) commit(ctx context.Context, notices []notice) error {
 	if c.job > 0 {
 		c.job++ // a savepoint's: whatever fails now but COMMIT is of a write that has ended
 	}
 	c.record()
 	c.ending = true
 	end := c.later(`COMMIT`)
+	for _, n := range notices {
+		c.later(notify, string(n.on), n.text)
+	}
 	err := c.send(ctx)
+	if end.tag != "" { // whatever became of the notices
+		err = nil
+	}
 	if err == nil && end.tag != `COMMIT` {
 		err = errors.New("a failed statement was passed over; nothing was committed")
 	}

@@ -105,7 +105,14 @@ func (d *DB) Attend(ctx context.Context) {
 		return
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { d.hearReplicas(ctx, r) })
+	wg.Go(func() {
+		d.Listen(ctx, newReplicas, func(string) {
+			select {
+			case r.look <- struct{}{}:
+			default:
+			}
+		}, func(error) {})
+	})
 	for said := time.Now(); ctx.Err() == nil; {
 		alone, err := d.lookAround(ctx, r, time.Since(said) > seenEvery)
 		if err == nil && time.Since(said) > seenEvery {
@@ -125,23 +132,6 @@ func (d *DB) Attend(ctx context.Context) {
 	}
 	wg.Wait()
 	d.leave(context.WithoutCancel(ctx), r)
-}
-
-func (d *DB) hearReplicas(ctx context.Context, r *replica) {
-	for ctx.Err() == nil {
-		err := d.Listen(ctx, newReplicas, func([]string) {
-			select {
-			case r.look <- struct{}{}:
-			default:
-			}
-		})
-		if err != nil && ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
-		}
-	}
 }
 
 // errUnlisted says that a replica was taken for dead.
