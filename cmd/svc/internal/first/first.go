@@ -9,6 +9,7 @@ package first
 
 import (
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/version"
@@ -21,6 +22,8 @@ func init() {
 	}
 	if Hook() {
 		makeRoom(os.Args[:1])
+		// A hook does one thing after the other: other threads look for work, find none and take a twentieth of its time.
+		runtime.GOMAXPROCS(1)
 	}
 }
 
