@@ -63,7 +63,7 @@ type lexer struct {
 }
 
 func lex(lang string, src []byte) []token {
-	l := &lexer{dialect: dialectOf(lang), src: src, text: string(src), line: 1, out: make([]token, 0, len(src)/5)}
+	l := &lexer{dialect: dialectOf(lang), src: src, text: string(src), line: 1, out: make([]token, 0, len(src)/3)}
 	for l.at < len(src) && len(l.out) < maxTokens {
 		l.next()
 	}
