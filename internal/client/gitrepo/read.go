@@ -128,23 +128,21 @@ func (r *Repo) DefaultBranch() string {
 	return ""
 }
 
-// IgnoresCase reports whether paths that differ in case alone are one file, as
-// git found out when it made the repository (core.ignorecase).
-func (r *Repo) IgnoresCase() bool {
-	on := false
-	for _, set := range r.settings() {
-		if strings.EqualFold(set.name, "core.ignorecase") { // the last one counts
-			on = slices.Contains([]string{"", "true", "yes", "on", "1"}, strings.ToLower(set.value))
-		}
-	}
-	return on
-}
-
 // Remotes returns the remotes with a URL, origin first, the others in the
 // order of the configuration.
 func (r *Repo) Remotes() []Remote {
-	var out []Remote
+	out, _ := r.Configured()
+	return out
+}
+
+// Configured returns the remotes, and whether paths that differ in case alone
+// are one file, as git found out when it made the repository (core.ignorecase):
+// both of one look at the configuration.
+func (r *Repo) Configured() (out []Remote, ignoresCase bool) {
 	for _, set := range r.settings() {
+		if strings.EqualFold(set.name, "core.ignorecase") { // the last one counts
+			ignoresCase = slices.Contains([]string{"", "true", "yes", "on", "1"}, strings.ToLower(set.value))
+		}
 		name, isURL := strings.CutSuffix(set.name, ".url")
 		if name, isRemote := strings.CutPrefix(name, "remote."); isURL && isRemote && set.value != "" {
 			out = append(out, Remote{name, set.value})
@@ -153,7 +151,7 @@ func (r *Repo) Remotes() []Remote {
 	slices.SortStableFunc(out, func(a, b Remote) int {
 		return rank(a) - rank(b)
 	})
-	return out
+	return out, ignoresCase
 }
 
 func rank(r Remote) int {

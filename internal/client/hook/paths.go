@@ -215,7 +215,7 @@ func selector(dir string, depth int) string {
 func spelled(targets []target) []target {
 	for i := range targets {
 		t := &targets[i]
-		if !t.at.IgnoresCase() {
+		if !t.at.ignoresCase {
 			continue
 		}
 		for n, p := range t.paths {

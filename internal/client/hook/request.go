@@ -37,6 +37,7 @@ type place struct {
 	fingerprints []string
 	now          []string     // fingerprints that it has itself, whatever it was known as
 	was          *copies.Copy // as what a service knew it
+	ignoresCase  bool         // paths that differ in case alone are one file
 	login        Login
 	record       *record.Record // of it, once it was read
 }
@@ -50,9 +51,10 @@ func (p *place) name() string {
 // placeOf returns repo as a place. One without a remote has a name that only
 // this machine knows.
 func (r *runner) placeOf(repo *gitrepo.Repo) (*place, bool) {
-	p := &place{Repo: repo}
+	remotes, ignoresCase := repo.Configured()
+	p := &place{Repo: repo, ignoresCase: ignoresCase}
 	seen := map[string]bool{}
-	for _, remote := range repo.Remotes() {
+	for _, remote := range remotes {
 		if f, ok := scope.Fingerprint(remote.URL); ok && !seen[f] && len(p.fingerprints) < 20 {
 			seen[f] = true
 			p.fingerprints = append(p.fingerprints, f)
@@ -213,7 +215,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		Branch:             excerpt.Text(head.Branch, 255), DefaultBranch: excerpt.Text(def, 255), HeadSHA: head.SHA,
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
-		IgnoreCase:   s.at.IgnoresCase(),
+		IgnoreCase:   s.at.ignoresCase,
 		KnownOnly:    !r.login.Local && r.login.Leave != Chosen && !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, r.real(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
