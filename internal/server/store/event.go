@@ -52,37 +52,39 @@ func (tx *Tx) flush(ctx context.Context) error {
 		return err
 	}
 	first := last - int64(len(events)) + 1
+	rows := make([]written, len(events))
 	for i := range events {
-		events[i].Seq = first + int64(i)
+		events[i].Seq, events[i].OccurredAt = first+int64(i), tx.Now
+		rows[i] = written{events[i], js(events[i].Facts)}
 	}
 	tx.events = append(tx.events, events...)
-	if err := tx.keepTold(ctx, events, first); err != nil {
+	if err := tx.keepTold(ctx, rows); err != nil {
 		return err
 	}
-	for next := first; len(events) > 0; {
+	for len(rows) > 0 {
 		n := 1
 		for _, size := range []int{32, 8, 2} { // few texts, so that each is parsed once
-			if len(events) >= size {
+			if len(rows) >= size {
 				n = size
 				break
 			}
 		}
-		if err := tx.insertEvents(ctx, events[:n], next); err != nil {
+		if err := tx.insertEvents(ctx, rows[:n]); err != nil {
 			return err
 		}
-		events, next = events[n:], next+int64(n)
+		rows = rows[n:]
 	}
 	tx.NoteEvents(org, first, last)
 	return nil
 }
 
-func (tx *Tx) insertEvents(ctx context.Context, events []coord.Event, seq int64) error {
+func (tx *Tx) insertEvents(ctx context.Context, events []written) error {
 	var f filter
 	rows := make([]string, len(events))
 	for i, e := range events {
 		marks := make([]string, 0, 10)
-		for _, v := range []any{e.OrgID, seq + int64(i), e.Type, tx.Now, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID,
-			js(e.Facts)} {
+		for _, v := range []any{e.OrgID, e.Seq, e.Type, e.OccurredAt, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID,
+			e.payload} {
 			marks = append(marks, f.arg(v))
 		}
 		rows[i] = "(" + strings.Join(marks, ", ") + ")"
@@ -110,6 +112,9 @@ func complete(e *coord.Event) {
 
 // LastSeq returns the id of an org's newest event, 0 if there is none.
 func (tx *Tx) LastSeq(ctx context.Context, org string) (int64, error) {
+	if tx.Opens(org) {
+		return 0, nil
+	}
 	last, known, err := tx.Known(ctx, eventSeq, org)
 	if known {
 		return last.Now, err

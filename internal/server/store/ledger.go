@@ -3,33 +3,37 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // A ledger is the events that a batch on PostgreSQL told, which it need not
 // ask for. Those after the last number that is taken were undone.
-type ledger struct{ told []coord.Event }
+type ledger struct{ told []written }
 
-// keepTold remembers events that were told, as who reads them gets them.
-func (tx *Tx) keepTold(ctx context.Context, events []coord.Event, first int64) error {
+// A written event is one as it is in the log: its payload is text.
+type written struct {
+	coord.Event
+	payload string
+}
+
+// read returns the event as who reads it gets it.
+func (w written) read() (e coord.Event, err error) {
+	e = w.Event
+	e.Facts, e.Payload = nil, nil
+	err = json.Unmarshal([]byte(w.payload), &e.Payload)
+	complete(&e)
+	return e, err
+}
+
+// keepTold remembers events that were told.
+func (tx *Tx) keepTold(ctx context.Context, events []written) error {
 	k, known, err := tx.Known(ctx, eventSeq, events[0].OrgID)
 	if !known || err != nil {
 		return err
 	}
 	l := k.Memo.(*ledger)
-	l.told = l.told[:first-k.Began-1]
-	for i, e := range events {
-		text := js(e.Facts)
-		e.Facts, e.Payload = nil, nil
-		if err := json.Unmarshal([]byte(text), &e.Payload); err != nil {
-			return err
-		}
-		e.Seq, e.OccurredAt = first+int64(i), tx.Now
-		complete(&e)
-		l.told = append(l.told, e)
-	}
+	l.told = append(l.told[:events[0].Seq-k.Began-1], events...)
 	return nil
 }
 
@@ -40,5 +44,12 @@ func (tx *Tx) toldAfter(ctx context.Context, org string, seq int64, limit int) (
 		return nil, known && err != nil, err
 	}
 	from, to := min(seq, k.Now)-k.Began, k.Now-k.Began
-	return slices.Clone(k.Memo.(*ledger).told[from:min(to, from+int64(limit))]), true, nil
+	for _, w := range k.Memo.(*ledger).told[from:min(to, from+int64(limit))] {
+		e, err := w.read()
+		if err != nil {
+			return nil, true, err
+		}
+		events = append(events, e)
+	}
+	return events, true, nil
 }

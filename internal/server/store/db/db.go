@@ -25,7 +25,8 @@ import (
 type Schema struct {
 	Migrations fs.FS // NNNN_what.sql, see history
 	Counters   Counters
-	// Latest is a query for when an org's last writers wrote; $1 is its id.
+	// Latest is a query for when an org's last writers wrote, one number; $1 is
+	// its id.
 	Latest string
 	// Memo makes what is kept for as long as a batch lasts, see Known.
 	Memo func() any

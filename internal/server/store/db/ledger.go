@@ -17,10 +17,12 @@ type Counters struct {
 	Columns []string
 }
 
-// lock is a query that reads an org's counters and keeps others from taking a
-// number. Who refers to the org, or reads, does not wait for it.
-func (c Counters) lock() string {
-	return `SELECT ` + strings.Join(c.Columns, ", ") + ` FROM ` + c.Table + ` WHERE id = $1 FOR NO KEY UPDATE`
+// lock is a query that reads an org's counters, and when others last wrote, and
+// keeps others from taking a number. Who refers to the org, or reads, does not
+// wait for it.
+func (s *Schema) lock() string {
+	return `SELECT ` + strings.Join(s.Counters.Columns, ", ") + `, (` + s.Latest + `) FROM ` + s.Counters.Table +
+		` WHERE id = $1 FOR NO KEY UPDATE`
 }
 
 // A ledger is what a batch on PostgreSQL knows of its org without asking,
@@ -41,8 +43,8 @@ func newLedger(schema *Schema, org string, a *answer) ledger {
 		return ledger{}
 	}
 	l := ledger{Counters: schema.Counters, org: org, memo: schema.Memo()}
-	for _, v := range a.rows[0] {
-		l.at = append(l.at, v.(int64))
+	for i := range l.Columns {
+		l.at = append(l.at, a.rows[0][i].(int64))
 	}
 	l.began, l.saved = slices.Clone(l.at), slices.Clone(l.at)
 	return l
@@ -82,17 +84,15 @@ func (c *gatheringConn) recordFor(query string) {
 // An opening is what a batch asks as soon as it has its org's lock: how far the
 // counters are, and when others last wrote.
 type opening struct {
-	schema           *Schema
-	org              string
-	counters, latest *late
+	schema *Schema
+	org    string
+	asked  *late
 }
 
 // open has it asked along with the first question, before whatever waits by then.
 func (c *gatheringConn) open(schema *Schema, org string) {
-	c.opening = &opening{schema, org, c.later(schema.Counters.lock(), org), c.later(schema.Latest, org)}
-	for _, w := range []*late{c.opening.counters, c.opening.latest} {
-		w.opens, w.asks = true, true
-	}
+	c.opening = &opening{schema, org, c.later(schema.lock(), org)}
+	c.opening.asked.opens, c.opening.asked.asks = true, true
 }
 
 // begun takes note of what the first way to the database brought.
@@ -110,9 +110,10 @@ func (c *gatheringConn) begun(sent []*late) {
 		}
 	}
 	if o := c.opening; o != nil {
-		c.opening, c.known = nil, newLedger(o.schema, o.org, o.counters.answer)
-		for _, row := range o.latest.answer.rows {
-			c.latest = coord.Time(row[0].(int64))
+		c.opening, c.known = nil, newLedger(o.schema, o.org, o.asked.answer)
+		for _, row := range o.asked.answer.rows {
+			latest, _ := row[len(row)-1].(int64) // NULL if nobody wrote
+			c.latest = coord.Time(latest)
 		}
 	}
 	if c.locked != nil {
@@ -130,6 +131,13 @@ func (c *gatheringConn) knows(org string) bool {
 		c.send(context.Background()) // an error is that of whatever comes next, too
 	}
 	return org == c.known.org
+}
+
+// Opens reports whether the counters of an org are asked for with what is
+// foreseen now in any case.
+func (tx *Tx) Opens(org string) bool {
+	g := tx.gathered
+	return g != nil && g.foreseeing && g.opening != nil && g.opening.org == org
 }
 
 // Advance takes the next n numbers of a counter of an org and returns the last.
