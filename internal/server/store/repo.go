@@ -21,6 +21,19 @@ func scanRepo(s scanner) (r coord.Repo, err error) {
 	return r, err
 }
 
+// fullColumns are those of a repo with its remotes, in which there is no space.
+const fullColumns = repoColumns + `, (SELECT string_agg(f.fingerprint, ' ' ORDER BY f.position, f.fingerprint) FROM repo_remotes f
+	WHERE f.repo_id = r.id)`
+
+func scanFullRepo(s scanner) (r coord.Repo, err error) {
+	var remotes *string
+	r, err = scanRepo(also{s, []any{&remotes}})
+	if remotes != nil {
+		r.Remotes = strings.Split(*remotes, " ")
+	}
+	return r, err
+}
+
 // InsertRepo adds a repo with its remotes. A name or remote that another repo
 // of the org has is a Conflict.
 func (tx *Tx) InsertRepo(ctx context.Context, org string, r coord.Repo) error {
@@ -121,72 +134,46 @@ func (tx *Tx) Remotes(ctx context.Context, org string) (map[string][]string, err
 
 // Repo returns an org's repo by id.
 func (tx *Tx) Repo(ctx context.Context, org, id string) (coord.Repo, error) {
-	r, err := one(ctx, tx, "no such repo in this org", scanRepo,
-		`SELECT `+repoColumns+` FROM repos r WHERE r.id = $2 AND r.org_id || '' = $1`, org, id)
-	return tx.withRemotes(ctx, r, err)
+	return one(ctx, tx, "no such repo in this org", scanFullRepo,
+		`SELECT `+fullColumns+` FROM repos r WHERE r.id = $2 AND r.org_id || '' = $1`, org, id)
 }
 
-// RepoByName returns an org's repo by owner/name. It asks for the remotes by
-// name, too, and not by the id that was found, so that both can be foreseen.
+// RepoByName returns an org's repo by owner/name.
 func (tx *Tx) RepoByName(ctx context.Context, org, fullName string) (coord.Repo, error) {
-	key := strings.ToLower(fullName)
-	r, err := one(ctx, tx, "no repo "+fullName+" in this org", scanRepo, `
-		SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL`, org, key)
-	remotes, failed := all(ctx, tx, scanText, `
-		SELECT x.fingerprint FROM repos r JOIN repo_remotes x ON x.repo_id = r.id
-		WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL ORDER BY x.position, x.fingerprint`, org, key)
-	if err == nil {
-		r.Remotes, err = remotes, failed
-	}
-	return r, err
+	return one(ctx, tx, "no repo "+fullName+" in this org", scanFullRepo,
+		`SELECT `+fullColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL`, org, strings.ToLower(fullName))
 }
 
 // RepoByFormerName returns the repo that had a name or an id once, or nil.
 func (tx *Tx) RepoByFormerName(ctx context.Context, org, name string) (*coord.Repo, error) {
-	return tx.maybeRepo(ctx, `SELECT `+repoColumns+` FROM repo_names x JOIN repos r ON r.id = x.repo_id
+	return tx.maybeRepo(ctx, `SELECT `+fullColumns+` FROM repo_names x JOIN repos r ON r.id = x.repo_id
 		WHERE x.org_id = $1 AND x.name_key = $2`, org, strings.ToLower(name))
 }
 
 // RepoByHostID returns the repo with a host's number, or nil.
 func (tx *Tx) RepoByHostID(ctx context.Context, org, hostID string) (*coord.Repo, error) {
-	return tx.maybeRepo(ctx, `SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.host_id = $2 AND r.host_id <> ''`, org, hostID)
+	return tx.maybeRepo(ctx, `SELECT `+fullColumns+` FROM repos r WHERE r.org_id = $1 AND r.host_id = $2 AND r.host_id <> ''`, org, hostID)
 }
 
 func (tx *Tx) maybeRepo(ctx context.Context, query string, args ...any) (*coord.Repo, error) {
-	r, err := scanRepo(tx.QueryRowContext(ctx, query, args...))
+	r, err := scanFullRepo(tx.QueryRowContext(ctx, query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	r, err = tx.withRemotes(ctx, r, err)
 	return &r, err
 }
 
 // RepoByRemotes returns the org's repo that has one of the fingerprints, the
-// earlier in the list the better, or nil. The remotes are asked for by
-// the fingerprint, too, and not by the repo that was found, so that both can be foreseen.
+// earlier in the list the better, or nil.
 func (tx *Tx) RepoByRemotes(ctx context.Context, org string, fingerprints []string) (*coord.Repo, error) {
 	for _, fp := range fingerprints {
-		r, err := scanRepo(tx.QueryRowContext(ctx, `
-			SELECT `+repoColumns+` FROM repo_remotes x JOIN repos r ON r.id = x.repo_id
-			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp))
-		remotes, failed := all(ctx, tx, scanText, `
-			SELECT y.fingerprint FROM repo_remotes x JOIN repo_remotes y ON y.repo_id = x.repo_id
-			WHERE x.org_id = $1 AND x.fingerprint = $2 ORDER BY y.position, y.fingerprint`, org, fp)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+		r, err := tx.maybeRepo(ctx, `SELECT `+fullColumns+` FROM repo_remotes x JOIN repos r ON r.id = x.repo_id
+			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp)
+		if r != nil {
+			return r, err
 		}
-		r.Remotes = remotes
-		return &r, errors.Join(err, failed)
 	}
 	return nil, nil
-}
-
-func (tx *Tx) withRemotes(ctx context.Context, r coord.Repo, err error) (coord.Repo, error) {
-	if err != nil {
-		return r, err
-	}
-	r.Remotes, err = all(ctx, tx, scanText, `SELECT fingerprint FROM repo_remotes WHERE repo_id = $1 ORDER BY position, fingerprint`, r.ID)
-	return r, err
 }
 
 // SetDefaultBranch changes a repo's default branch.

@@ -121,7 +121,7 @@ func (tx *Tx) RepoOfCopy(ctx context.Context, org, user, copy, external string) 
 	if external != "" {
 		f.and(`s.external_id = ? AND s.ended_at IS NULL`, external)
 	}
-	return tx.maybeRepo(ctx, `SELECT `+repoColumns+` FROM sessions s JOIN repos r ON r.id = s.repo_id`+f.where()+`
+	return tx.maybeRepo(ctx, `SELECT `+fullColumns+` FROM sessions s JOIN repos r ON r.id = s.repo_id`+f.where()+`
 		ORDER BY s.last_heartbeat_at DESC LIMIT 1`, f.args...)
 }
 
