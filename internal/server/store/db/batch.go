@@ -57,9 +57,18 @@ func (b *batches) run(ctx context.Context, org string, fn func(*Tx) error) error
 	}
 	o := b.orgs[org]
 	switch {
-	case o == nil:
+	case o == nil: // it leads, so that nobody has to be woken for it
 		b.orgs[org] = &batch{waiting: []*job{j}}
-		b.work.Go(func() { b.lead(org) })
+		b.work.Add(1)
+		b.mu.Unlock()
+		defer b.work.Done()
+		if b.lead(org) {
+			b.work.Go(func() {
+				for b.lead(org) {
+				}
+			})
+		}
+		return <-j.out
 	case len(o.waiting) >= maxWaiting:
 		b.mu.Unlock()
 		return errBusy
@@ -105,17 +114,12 @@ func (b *batches) underWay(org string) chan struct{} {
 	return nil
 }
 
-// lead commits batches of an org until nobody waits.
-func (b *batches) lead(org string) {
-	for {
-		b.mu.Lock()
-		o := b.orgs[org]
-		if len(o.waiting) == 0 {
-			delete(b.orgs, org)
-			b.mu.Unlock()
-			return
-		}
-		n := min(len(o.waiting), maxBatch)
+// lead commits the next batch of an org, if anybody waits for one. It reports
+// whether somebody waits for another.
+func (b *batches) lead(org string) (more bool) {
+	b.mu.Lock()
+	o := b.orgs[org]
+	if n := min(len(o.waiting), maxBatch); n > 0 {
 		now := o.waiting[:n:n]
 		o.waiting = o.waiting[n:]
 		o.round = make(chan struct{})
@@ -123,8 +127,12 @@ func (b *batches) lead(org string) {
 		rest := b.commit(org, now, o.round)
 		b.mu.Lock()
 		o.waiting = append(rest, o.waiting...)
-		b.mu.Unlock()
 	}
+	if more = len(o.waiting) > 0; !more {
+		delete(b.orgs, org)
+	}
+	b.mu.Unlock()
+	return more
 }
 
 // commit runs jobs in one transaction, again if it lost to another, and tells
