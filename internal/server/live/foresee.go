@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -14,14 +16,40 @@ func (s *Set) Foresee(ctx context.Context, tx *store.Tx, orgID string) {
 	o.mu.RLock()
 	known, seq := o.ix != nil, o.seq
 	o.mu.RUnlock()
-	tx.LastSeq(ctx, orgID)
-	if known {
-		tx.EventsAfter(ctx, orgID, seq, maxDelta)
-		readTold(ctx, tx, orgID, seq)
-		tx.Foreseen = map[string]int64{orgID: seq}
-	} else {
-		foreseeLoad(ctx, tx, orgID)
+	last, err := tx.LastSeq(ctx, orgID)
+	if err != nil || last == 0 { // it is yet to be asked
+		last = math.MaxInt64
+		if s.store.Alone() {
+			last = o.sure.Load() // others wrote nothing
+		}
 	}
+	switch {
+	case !known:
+		foreseeLoad(ctx, tx, orgID)
+	case seq < last && !o.own.has(seq, last):
+		askNews(ctx, tx, orgID, seq)
+		tx.Foreseen = map[string]int64{orgID: seq}
+	}
+}
+
+// askNews asks, in tx.Foresee, for what happened after an event.
+func askNews(ctx context.Context, tx *store.Tx, org string, after int64) {
+	tx.EventsAfter(ctx, org, after, maxDelta)
+	readTold(ctx, tx, org, after)
+}
+
+// news returns what happened up to an event that the index does not know, and what
+// that is about, if it is at hand. What is after an event is read.
+func (o *org) news(ctx context.Context, tx *store.Tx, last int64) (after int64, events []coord.Event, about *told, err error) {
+	after = o.from(tx, last)
+	if events, about = o.own.takeOver(o.seq, last); about != nil {
+		return after, events, about, nil
+	}
+	if err := tx.Foresee(ctx, func() { askNews(ctx, tx, o.id, after) }); err != nil {
+		return after, nil, nil, err
+	}
+	events, err = tx.EventsAfter(ctx, o.id, after, maxDelta)
+	return after, slices.DeleteFunc(events, func(e coord.Event) bool { return e.Seq <= o.seq }), nil, err
 }
 
 // from is the event after which to read what is new: that which was foreseen, if
@@ -37,8 +65,7 @@ func (o *org) from(tx *store.Tx, last int64) int64 {
 // Rehearse asks of an org that does not exist what Foresee asks, in tx.Foresee.
 func Rehearse(ctx context.Context, tx *store.Tx, org string) {
 	tx.LastSeq(ctx, org)
-	tx.EventsAfter(ctx, org, 0, maxDelta)
-	readTold(ctx, tx, org, 0)
+	askNews(ctx, tx, org, 0)
 	foreseeLoad(ctx, tx, org)
 }
 
@@ -63,10 +90,14 @@ type told struct {
 	closed   map[string][]store.Lasting    // by fingerprint
 }
 
+func newTold() *told {
+	return &told{map[string]store.IntentRow{}, map[string]store.SessionRow{}, map[string][]store.SessionRow{}, map[string][]store.Lasting{}}
+}
+
 // readTold reads what events after one are about, together: each by itself would
 // be a way to the database.
 func readTold(ctx context.Context, tx *store.Tx, org string, after int64) (*told, error) {
-	t := &told{map[string]store.IntentRow{}, map[string]store.SessionRow{}, map[string][]store.SessionRow{}, map[string][]store.Lasting{}}
+	t := newTold()
 	intents, err1 := tx.IntentsTold(ctx, org, after, maxDelta) // all of it is asked, also to be foreseen
 	sessions, err2 := tx.SessionsTold(ctx, org, after, maxDelta)
 	unended, err3 := tx.UnendedOnTold(ctx, org, after, maxDelta)

@@ -65,6 +65,7 @@ type org struct {
 	turn    chan struct{} // held by the one who reads what is new, not by who writes
 	begun   atomic.Int64  // how often somebody began to read that
 	read    atomic.Int64  // which of these has brought ix up to date last
+	own     own           // what was told here of late
 	places  places
 	copied  journal                      // what changed of late, for who keeps a copy
 	claimed atomic.Pointer[engine.Index] // of ix, for who cannot wait for its lock: see Remembered
@@ -361,12 +362,10 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	if o.ix == nil || last < o.seq || last-o.seq > maxDelta {
 		return o.reload(ctx, tx, last)
 	}
-	from := o.from(tx, last)
-	events, err := tx.EventsAfter(ctx, o.id, from, maxDelta)
+	after, events, about, err := o.news(ctx, tx, last)
 	if err != nil {
 		return err
 	}
-	events = slices.DeleteFunc(events, func(e coord.Event) bool { return e.Seq <= o.seq })
 	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartAll }) {
 		return o.reload(ctx, tx, last)
 	}
@@ -378,7 +377,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		if past := pastOf(newest); past > pastOf(o.newest) {
 			o.ix.Expire(past)
 		}
-		return o.apply(ctx, tx, from, events, pastOf(newest))
+		return o.apply(ctx, tx, after, events, about, pastOf(newest))
 	}); err != nil {
 		o.ix = nil // half applied: start over
 		return err

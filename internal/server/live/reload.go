@@ -10,12 +10,11 @@ import (
 )
 
 // apply brings the index forward by events after one: each names what to read
-// again, without what is of before past.
-func (o *org) apply(ctx context.Context, tx *store.Tx, after int64, events []coord.Event, past coord.Time) (err error) {
+// again, unless about has it, without what is of before past.
+func (o *org) apply(ctx context.Context, tx *store.Tx, after int64, events []coord.Event, about *told, past coord.Time) (err error) {
 	org, ix := o.id, o.ix
 	todo := map[string]func() error{} // each thing once, however often it changed
-	about := &told{}
-	if slices.ContainsFunc(events, isTold) {
+	if about == nil && slices.ContainsFunc(events, isTold) {
 		if about, err = readTold(ctx, tx, org, after); err != nil {
 			return err
 		}

@@ -88,6 +88,9 @@ type Tx struct {
 	Foreseen map[string]int64
 }
 
+// Emitted returns the events that a write told, with their ids, once it has ended.
+func (tx *Tx) Emitted() []coord.Event { return tx.events }
+
 // Read runs fn on the state of one moment.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	ctx, step := trail.In(ctx, trail.Read)

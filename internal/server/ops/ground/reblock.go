@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -54,6 +55,34 @@ func (c *Change) IntentNow(ctx context.Context, id string) (store.IntentRow, err
 		return k.row, nil
 	}
 	return c.IntentByID(ctx, c.Who.OrgID, id)
+}
+
+// own returns what the change told, if that is all that the index has to know of
+// it: nothing but intents changed, and these are known.
+func (c *Change) own() []live.Own {
+	events := c.Emitted()
+	out := make([]live.Own, len(events))
+	for i, e := range events {
+		out[i].Event = e
+		switch e.Type.Part() {
+		case coord.PartIntent:
+			k, ok := c.known[e.Subject.ID]
+			if !ok || k.row.SessionID != nil && len(k.sessions) == 0 { // when it was left is in the records
+				return nil
+			}
+			out[i].Intent, out[i].On = &k.row, k.sessions
+		case coord.PartNone:
+			if e.Subject.Kind == "conflict" { // places look at its payload
+				return nil
+			}
+		default:
+			return nil
+		}
+		if e.OrgID != c.Who.OrgID {
+			return nil
+		}
+	}
+	return out
 }
 
 // ForeseeSettle asks, in Foresee, for what putting and settling an intent asks

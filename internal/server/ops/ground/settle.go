@@ -47,7 +47,8 @@ func (c *Change) Findings(workerID string) []engine.Finding {
 // these block, up to date. asks are what fn is known to ask for: they are asked
 // together.
 func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) error, asks ...func(*store.Tx)) error {
-	return s.Write(ctx, who, func(tx *store.Tx) error {
+	var last *Change // of the tries, the one that was committed
+	err := s.Write(ctx, who, func(tx *store.Tx) error {
 		if err := s.foresee(ctx, tx, who, asks); err != nil {
 			return err
 		}
@@ -64,6 +65,7 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		who.DataMode = org.DataMode
 		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
 			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, known: map[string]known{}, unruled: s.Unruled}
+			last = c
 			keeps, err := c.keeps(ctx)
 			if err != nil {
 				return err
@@ -83,6 +85,10 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 			return c.Reblock(ctx)
 		})
 	})
+	if err == nil && last != nil {
+		s.Live.Took(who.OrgID, last.own())
+	}
+	return err
 }
 
 // foresee asks for what every change begins with, and for what asks ask for, in
