@@ -179,11 +179,11 @@ func BenchmarkOpenWaits(b *testing.B) {
 			u := s.Member(s.org, coord.Member)
 			tokens[i] = s.Token(s.org, &u, coord.Scopes()...)
 		}
-		for _, kind := range []string{"one file", "a file each"} {
-			b.Run(strings.ReplaceAll(kind, " ", "_"), func(b *testing.B) {
+		for _, kind := range []string{"one-file", "a-file-each"} {
+			b.Run(kind, func(b *testing.B) {
 				for round := 0; b.Loop(); round++ {
 					file := func(i int) string {
-						if kind == "one file" {
+						if kind == "one-file" {
 							return "a/0.go"
 						}
 						return fmt.Sprintf("a/%d.go", i)
