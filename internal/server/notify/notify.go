@@ -213,7 +213,7 @@ func (n *Notifier) handOn(ctx context.Context) error {
 // advance hands on the next events of one org and reports whether there may
 // be more. Replicas that try at once queue up, and the second finds nothing.
 func (n *Notifier) advance(ctx context.Context, org string) (more bool, err error) {
-	err = n.Store.Write(ctx, "fanout "+org, func(tx *store.Tx) error {
+	err = n.Store.Write(ctx, outgoing.FanoutLock(org), func(tx *store.Tx) error {
 		seq, err := tx.FanoutSeq(ctx, org)
 		if err != nil {
 			return err

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -171,6 +173,38 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 		tidy(t, x)
 		if got, want := left(), []string{"waits", "young"}; !slices.Equal(got, want) {
 			t.Errorf("after 100 days %v are left, want %v", got, want)
+		}
+	})
+}
+
+// TestAnEndpointGoesWhileEventsAreHandedOn to it: who deletes it waits for that.
+func TestAnEndpointGoesWhileEventsAreHandedOn(t *testing.T) {
+	teamtest.Each(t, func(t *testing.T, x *teamtest.Team) {
+		var hook struct{ ID string }
+		x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/webhooks", Token: x.Ada.Token, Body: map[string]any{
+			"url": "https://hooks.example.com/svc", "event_types": []string{"repo.removed"}}}, &hook)
+		gone := make(chan int, 1)
+		x.W.Write(outgoing.FanoutLock(x.O.ID), func(ctx context.Context, tx *store.Tx) error {
+			res, err := tx.ExecContext(ctx, `INSERT INTO webhook_deliveries
+				(id, webhook_id, org_id, event_seq, event_type, status, attempts, created_at)
+				VALUES ('given', $1, $2, -1, 'repo.removed', 'failed', 1, $3)`, hook.ID, x.O.ID, tx.Now)
+			if err == nil {
+				_, err = res.RowsAffected() // it is there now
+			}
+			go func() {
+				gone <- x.W.Do(daemontest.Request{Method: "DELETE", Path: "/v1/webhooks/" + hook.ID, Token: x.Ada.Token}).Status
+			}()
+			if x.W.Store.Name() == "postgres" {
+				await.True(t, "that somebody waits", func() (waits bool) {
+					err := x.W.Store.Ask(ctx, &waits, `SELECT COUNT(*) > 0 FROM pg_locks l JOIN pg_database d ON d.datname = current_database()
+						WHERE NOT l.granted AND l.pid IN (SELECT pid FROM pg_stat_activity WHERE datid = d.oid)`)
+					return err == nil && waits
+				})
+			}
+			return err
+		})
+		if status := <-gone; status != 204 {
+			t.Errorf("deleting it answers %d", status)
 		}
 	})
 }

@@ -41,6 +41,10 @@ func SecretOf(webhook string) string { return "webhook " + webhook }
 // org's: sending must not hold up the org's agents.
 func WebhookLock(id string) string { return "webhook " + id }
 
+// FanoutLock names the queue of those who hand an org's events on to its
+// endpoints.
+func FanoutLock(org string) string { return "fanout " + org }
+
 // ListWebhooks returns the org's endpoints.
 func (s *Service) ListWebhooks(ctx context.Context, who coord.Caller, _ wire.None) (out wire.Page[coord.Webhook], err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
@@ -111,6 +115,9 @@ func (s *Service) checkAddress(url *string) error {
 // DeleteWebhook removes an endpoint; what waits for it is not sent.
 func (s *Service) DeleteWebhook(ctx context.Context, who coord.Caller, in wire.ID) (out wire.None, err error) {
 	err = s.onWebhook(ctx, who, in.ID, func(tx *store.Tx, w coord.Webhook) error {
+		if err := tx.Lock(ctx, FanoutLock(who.OrgID)); err != nil { // or it may be given deliveries while it goes
+			return err
+		}
 		if err := tx.DropJob(ctx, JobWebhook+":"+w.ID); err != nil {
 			return err
 		}
