@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -51,11 +52,11 @@ var objects = map[string]maker{
 		return object{"/v1/auth/passkeys/" + k.ID, k.ID, nil}
 	},
 	"GET /scim/v2/Users/{id}":     onPerson(nil),
-	"PUT /scim/v2/Users/{id}":     onPerson([]byte(`{"userName": "ana"}`)),
+	"PUT /scim/v2/Users/{id}":     onPerson([]byte(`{"userName": "NAME"}`)),
 	"PATCH /scim/v2/Users/{id}":   onPerson([]byte(`{"Operations": [{"op": "replace", "path": "active", "value": "False"}]}`)),
 	"DELETE /scim/v2/Users/{id}":  onPerson(nil),
 	"GET /scim/v2/Groups/{id}":    onGroup(nil),
-	"PUT /scim/v2/Groups/{id}":    onGroup([]byte(`{"displayName": "Group"}`)),
+	"PUT /scim/v2/Groups/{id}":    onGroup([]byte(`{"displayName": "NAME"}`)),
 	"PATCH /scim/v2/Groups/{id}":  onGroup([]byte(`{"Operations": [{"op": "remove", "path": "members"}]}`)),
 	"DELETE /scim/v2/Groups/{id}": onGroup(nil),
 	"POST /v1/invites/{id}/resend": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
@@ -203,8 +204,16 @@ func onIntent(tail string, body any) maker {
 func onPerson(body any) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := w.Member(o, coord.Member).ID
-		return object{"/scim/v2/Users/" + id, id, body}
+		return object{"/scim/v2/Users/" + id, id, named(body)}
 	}
+}
+
+// named is a body whose NAME is one that nothing else has.
+func named(body any) any {
+	if text, ok := body.([]byte); ok {
+		return bytes.ReplaceAll(text, []byte("NAME"), []byte(unique("named")))
+	}
+	return body
 }
 
 // onGroup calls one on a group.
@@ -212,7 +221,7 @@ func onGroup(body any) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/scim/v2/Groups", map[string]any{"displayName": unique("group"),
 			"members": []any{map[string]any{"value": w.Member(o, coord.Member).ID}}})
-		return object{"/scim/v2/Groups/" + id, id, body}
+		return object{"/scim/v2/Groups/" + id, id, named(body)}
 	}
 }
 
