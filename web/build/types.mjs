@@ -1,5 +1,5 @@
 // Writes src/api/schema.gen.ts from the API document that the server's own
-// code prints. It is made at build time and never committed.
+// code prints. It is made when types are checked, and never committed.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
