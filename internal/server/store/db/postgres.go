@@ -33,6 +33,9 @@ var (
 		"lock_timeout":                        "5s", // longer than a stopped replica can hold one
 		"statement_timeout":                   "15s",
 		"idle_in_transaction_session_timeout": "1500ms",
+		// A write looks up few rows, which are in memory: as PostgreSQL reckons by itself,
+		// it reads the whole of a table that was small when it last counted it.
+		"random_page_cost": "1.1",
 	}
 )
 
