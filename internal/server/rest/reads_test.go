@@ -59,7 +59,7 @@ func BenchmarkDearReads(b *testing.B) {
 
 // BenchmarkDeclared: what one declare of a file that nobody else works on takes
 // of the processor, with PostgreSQL's own. The goal of 1.5 ms on PostgreSQL is
-// missed, so nothing fails here yet.
+// just missed, so nothing fails here yet.
 func BenchmarkDeclared(b *testing.B) {
 	for _, db := range databases {
 		b.Run(db.name, func(b *testing.B) {
