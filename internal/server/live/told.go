@@ -98,9 +98,10 @@ func (s *Set) claimTold(text string) {
 		return
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	o, w := s.orgs[orgID], new(engine.Worker)
-	if o == nil || json.Unmarshal([]byte(text), w) != nil { // of another version
+	o := s.orgs[orgID]
+	s.mu.Unlock()
+	w := new(engine.Worker)
+	if o == nil || json.Unmarshal([]byte(text), w) != nil { // nobody asked about it here, or of another version
 		return
 	}
 	o.told.add(notice{o.hear(), w}, o.met.Load())
