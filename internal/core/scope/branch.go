@@ -10,6 +10,10 @@ import (
 // git check-ref-format --branch says, without the @{-1} forms, and without what
 // cannot be seen, which git lets pass.
 func ValidBranch(s string) bool {
+	if isClean(s) && len(s) <= 255 && !strings.ContainsAny(s, "~^:?*[@{") && !strings.Contains(s, "..") && s[0] != '-' && s != "HEAD" &&
+		!strings.HasSuffix(s, ".") && !strings.Contains(s, ".lock") {
+		return true // nearly always
+	}
 	if s == "" || s == "@" || s == "HEAD" || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") ||
 		strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.Contains(s,
 		"@{") || !coord.IsName(s) {

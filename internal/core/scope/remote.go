@@ -22,6 +22,9 @@ var hostAliases = lazy.Table[map[string]string]{Make: func() map[string]string {
 // fingerprints themselves; groups may be nested. It reports false for a path
 // on a machine and for everything else that names no host, owner and name.
 func Fingerprint(remoteURL string) (string, bool) {
+	if isFingerprint(remoteURL) {
+		return remoteURL, true // nearly always: clients send them as they are kept
+	}
 	host, path, ok := splitRemote(strings.Trim(remoteURL, " \t\r\n"))
 	if !ok {
 		return "", false
@@ -45,6 +48,30 @@ func Fingerprint(remoteURL string) (string, bool) {
 		}
 	}
 	return host + "/" + strings.Join(withoutGit(elems), "/"), true
+}
+
+// isFingerprint reports whether s surely is one already: plain names in small
+// letters, joined by single slashes.
+func isFingerprint(s string) bool {
+	host, slashes, last := len(s), 0, byte('/')
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '/':
+			if host = min(host, i); last == '/' || last == '.' || last == '-' {
+				return false
+			}
+			slashes++
+		case c == '.' || c == '-':
+			if last == '/' {
+				return false
+			}
+		case c != '_' && (c < '0' || '9' < c) && (c < 'a' || 'z' < c):
+			return false
+		}
+		last = c
+	}
+	return slashes >= 2 && last != '/' && host <= 253 && hostAliases.Get()[s[:host]] == "" && !strings.HasSuffix(s, ".git")
 }
 
 // withoutGit drops .git from the end of a path, as a suffix or a folder, as

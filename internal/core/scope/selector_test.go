@@ -222,6 +222,22 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// What is a fingerprint already is taken as it is: it must be what its address
+// comes to.
+func TestAFingerprintIsWhatItsAddressComesTo(t *testing.T) {
+	part := rapid.StringMatching(`[a-z0-9._/-]{1,6}`)
+	host := rapid.OneOf(rapid.SampledFrom([]string{"github.com", "www.github.com", "ssh.github.com", "git.corp.example"}), part)
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join([]string{host.Draw(t, "host"), part.Draw(t, "owner"), part.Draw(t, "name")}, "/") +
+			rapid.SampledFrom([]string{"", ".git", "/.git", "/"}).Draw(t, "end")
+		got, ok := scope.Fingerprint(s)
+		want, wanted := scope.Fingerprint("https://" + s)
+		if got != want || ok != wanted {
+			t.Fatalf("%q is %q, %v; as an address %q, %v", s, got, ok, want, wanted)
+		}
+	})
+}
+
 func TestCanonicalNamesEachBadItem(t *testing.T) {
 	got, bad := scope.Canonical("scope", coord.ScopeSet{
 		Paths:     []string{"./src/a.go", "src/a.go", "ok/", "/abs"},

@@ -212,26 +212,26 @@ func list[T ~string](vs []T, sep string) string {
 func (a *API) Now() coord.Time { return a.ops.Work.Store.Now() }
 
 // Call checks that who may use op, then runs it on the input decode fills in.
-// Inside, both are passed on by address: each edit of each agent passes here, and
+// Both are passed on by address: each edit of each agent passes here, and
 // what several functions keep would be copied for each of them.
-func (a *API) Call(ctx context.Context, op *Op, who coord.Caller, decode func(any) error) (any, error) {
-	if err := Check(*op, who); err != nil {
+func (a *API) Call(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
+	if err := Check(*op, *who); err != nil {
 		return nil, err
 	}
-	decode, leave, err := a.admit(ctx, op, &who, decode)
+	decode, leave, err := a.admit(ctx, op, who, decode)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if who, err = a.speaker(ctx, who); err != nil {
+	if err := a.speaker(ctx, who); err != nil {
 		return nil, err
 	}
 	tag, began := "", time.Now()
 	var given any
-	out, err := a.run(ctx, op, &who, func(in any) (err error) {
+	out, err := a.run(ctx, op, who, func(in any) (err error) {
 		given = in
 		if err = decode(in); err == nil {
-			tag, err = a.openCursor(op, &who, in)
+			tag, err = a.openCursor(op, who, in)
 		}
 		return err
 	})
@@ -320,7 +320,7 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 		return nil, func() (string, error) { return "", nil }, err
 	}
 	defer leave()
-	if who, err = a.speaker(ctx, who); err != nil {
+	if err = a.speaker(ctx, &who); err != nil {
 		return nil, func() (string, error) { return "", nil }, err
 	}
 	from.Lineage = who.Lineage

@@ -55,11 +55,11 @@ func (a *API) page(op Op, in any) string {
 
 // speaker refuses a caller who names a session that is not theirs: events are by
 // it, whatever the operation. Whoever shows its key is that session's agent.
-func (a *API) speaker(ctx context.Context, who coord.Caller) (coord.Caller, error) {
+func (a *API) speaker(ctx context.Context, who *coord.Caller) error {
 	if who.SessionID == "" || who.OrgID == "" {
-		return who, nil
+		return nil
 	}
-	lineage, err := a.ops.Work.CheckSession(ctx, who)
+	lineage, err := a.ops.Work.CheckSession(ctx, *who)
 	who.Lineage = lineage
-	return who, err
+	return err
 }

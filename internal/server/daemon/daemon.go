@@ -190,8 +190,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.rest = r
 
 	mux := http.NewServeMux()
-	for _, path := range []string{"/v1/", api.SCIM, "/healthz", "/readyz", "/openapi.json", "/docs"} {
-		mux.Handle(path, r.Handler())
+	routes := r.Handler()
+	for _, path := range []string{api.SCIM, "/healthz", "/readyz", "/openapi.json", "/docs"} {
+		mux.Handle(path, routes)
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
@@ -204,7 +205,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		mux.Handle("/", d.cfg.Pages)
 	}
 	d.http = &http.Server{
-		Handler:           d.cfg.local.around(followed(d.traced(requestID(m.observe(secured(mux), d.requestLog()))))),
+		Handler:           d.cfg.local.around(followed(d.traced(requestID(m.observe(secured(routes, mux), d.requestLog()))))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      time.Minute, // for whoever asks and does not read; streams and waits set their own

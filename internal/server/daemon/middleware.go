@@ -15,8 +15,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/trail"
 )
+
+// Each request takes an id, and each record: random bytes are fetched for sixteen
+// of them at once. They are no secrets.
+func init() { uuid.EnableRandPool() }
 
 // requestID gives every request an id that logs and answers share. A proxy's
 // id is taken over where it looks like one.
@@ -31,17 +36,22 @@ func requestID(next http.Handler) http.Handler {
 	})
 }
 
-// The values that every answer carries are made once.
-var nosniff, sameOrigin, deny = []string{"nosniff"}, []string{"same-origin"}, []string{"DENY"}
-
-// secured sets the headers that make browsers careful.
-func secured(next http.Handler) http.Handler {
+// secured sets the headers that make browsers careful. What nearly every request
+// asks for, under /v1, is served by routes, which has a multiplexer of its own and
+// answers with data, and with pages that it secures itself.
+func secured(routes, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h["X-Content-Type-Options"], h["Referrer-Policy"], h["X-Frame-Options"] = nosniff, sameOrigin, deny
-		next.ServeHTTP(w, r)
+		w.Header()["X-Content-Type-Options"] = nosniff
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			routes.ServeHTTP(w, r)
+			return
+		}
+		rest.SecurePage(w.Header())
+		others.ServeHTTP(w, r)
 	})
 }
+
+var nosniff = []string{"nosniff"} // made once for all
 
 // Metrics carry no org, user or path: they tell how the service fares, not
 // what anybody does.
@@ -52,7 +62,30 @@ type metrics struct {
 	inFlight prometheus.Gauge
 	jobs     *prometheus.HistogramVec
 	sent     *prometheus.CounterVec
-	routes   sync.Map // of answer, what counts it: looking a counter up by its labels takes longer than counting
+	routes   known[answer, tally]
+}
+
+// known remembers what counts something: to look it up by its labels takes longer
+// than to count.
+type known[K comparable, V any] struct {
+	mu  sync.RWMutex
+	all map[K]V
+}
+
+func (k *known[K, V]) of(key K, lookUp func(K) V) V {
+	k.mu.RLock()
+	v, ok := k.all[key]
+	k.mu.RUnlock()
+	if ok {
+		return v
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil {
+		k.all = map[K]V{}
+	}
+	k.all[key] = lookUp(key)
+	return k.all[key]
 }
 
 // An answer is what requests are counted by.
@@ -68,12 +101,7 @@ type tally struct {
 }
 
 func (m *metrics) tally(of answer) tally {
-	if t, ok := m.routes.Load(of); ok {
-		return t.(tally)
-	}
-	t := tally{m.requests.WithLabelValues(of.route, strconv.Itoa(of.status)), m.duration.WithLabelValues(of.route)}
-	m.routes.Store(of, t)
-	return t
+	return tally{m.requests.WithLabelValues(of.route, strconv.Itoa(of.status)), m.duration.WithLabelValues(of.route)}
 }
 
 func newMetrics(of watched) *metrics {
@@ -163,7 +191,7 @@ func (m *metrics) observe(next http.Handler, line func(*http.Request, string, in
 			route = "other"
 		}
 		took := time.Since(start)
-		counts := m.tally(answer{route, rec.status})
+		counts := m.routes.of(answer{route, rec.status}, m.tally)
 		counts.requests.Inc()
 		counts.duration.Observe(took.Seconds())
 		line(r, route, rec.status, took, w.Header().Get("X-Request-Id"))
@@ -192,7 +220,9 @@ func (d *Daemon) requestLog() func(*http.Request, string, int, time.Duration, st
 				attrs = append(attrs, slog.String(who.key, who.id))
 			}
 		}
-		d.log.LogAttrs(r.Context(), level, "request", attrs...)
+		line := slog.NewRecord(time.Now(), level, "request", 0) // LogAttrs would look up where it is called
+		line.AddAttrs(attrs...)
+		d.log.Handler().Handle(r.Context(), line)
 	}
 }
 

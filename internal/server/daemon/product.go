@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -22,10 +23,19 @@ import (
 type decisions struct {
 	answers *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
+
+	counters known[answered, prometheus.Counter]
+	stages   known[string, prometheus.Observer]
 }
 
-func newDecisions(to *prometheus.Registry) decisions {
-	d := decisions{
+// answered is what decisions are counted by.
+type answered struct {
+	event        wire.HookEvent
+	answer, kind string
+}
+
+func newDecisions(to *prometheus.Registry) *decisions {
+	d := &decisions{
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "svc_decisions_total",
 			Help: "Answers to edits, commands and pushes, by answer and by what was in the way; unchecked: nobody looked, and why.",
@@ -42,10 +52,16 @@ func newDecisions(to *prometheus.Registry) decisions {
 	return d
 }
 
-func (d decisions) count(x api.Decision) {
-	d.answers.WithLabelValues(string(x.Event), x.Answer, x.Kind).Inc()
-	d.seconds.WithLabelValues("whole").Observe(x.Took.Seconds())
-	x.Stages.Took(func(s trail.Stage, took time.Duration) { d.seconds.WithLabelValues(s.String()).Observe(took.Seconds()) })
+func (d *decisions) count(x api.Decision) {
+	d.counters.of(answered{x.Event, x.Answer, x.Kind}, func(a answered) prometheus.Counter {
+		return d.answers.WithLabelValues(string(a.event), a.answer, a.kind)
+	}).Inc()
+	d.took("whole", x.Took)
+	x.Stages.Took(func(s trail.Stage, took time.Duration) { d.took(s.String(), took) })
+}
+
+func (d *decisions) took(stage string, took time.Duration) {
+	d.stages.of(stage, func(stage string) prometheus.Observer { return d.seconds.WithLabelValues(stage) }).Observe(took.Seconds())
 }
 
 // commits count how writes share commits.

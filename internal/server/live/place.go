@@ -56,11 +56,6 @@ func withRoom[K comparable, V any](m map[K]V) map[K]V {
 func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool,
 	load func(context.Context) (*Place, error)) (*Place, error) {
 	o := s.org(orgID)
-	if s.fresh(o) { // as nearly always: there is nothing to wait for
-		if p, _, ok := o.place(key); ok && p != nil && want(p) {
-			return p, nil
-		}
-	}
 	var p *Place
 	var seen int
 	for ok := false; !ok; {
@@ -86,6 +81,25 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 	}
 	o.places.meet(key, p)
 	return p, nil
+}
+
+// AtHand runs fn on the org's index and the place of a session, if both are known
+// to be as of the last commit and nobody is changing them, as nearly always: it
+// asks nobody and waits for nothing. It reports whether fn was run.
+func (s *Set) AtHand(orgID string, key SessionKey, fn func(*engine.Index, *Place)) bool {
+	o := s.org(orgID)
+	if !s.fresh(o) || !o.mu.TryRLock() {
+		return false
+	}
+	defer o.mu.RUnlock()
+	o.places.mu.Lock()
+	p := o.places.at[key]
+	o.places.mu.Unlock()
+	if p == nil || o.ix == nil || o.stale() { // what was heard of since may have changed them
+		return false
+	}
+	fn(o.ix, p)
+	return true
 }
 
 // Met keeps the place of a session that a write found or made, for Remembered.

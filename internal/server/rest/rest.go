@@ -92,7 +92,7 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 			given.Store(true)
 			http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		})
-		out, err := s.api.Call(ctx, &op, who, func(in any) error {
+		out, err := s.api.Call(ctx, &op, &who, func(in any) error {
 			if err := s.decode(w, r, op, in); err != nil || !who.Believed || op.ClassOf(in) == api.Deciding {
 				return err
 			}
@@ -161,9 +161,17 @@ type pager interface {
 	Page() (html string, show bool)
 }
 
+// SecurePage sets the headers with which no other site may frame a page, nor learns
+// its address.
+func SecurePage(h http.Header) {
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+}
+
 // writePage writes a page that runs nothing and loads nothing.
 func writePage(w http.ResponseWriter, status int, html string) {
 	h := w.Header()
+	SecurePage(h)
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("Cache-Control", "no-store")
@@ -181,6 +189,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 		if to.Flow != nil {
 			http.SetCookie(w, s.auth.FlowCookie(*to.Flow))
 		}
+		SecurePage(w.Header())
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, to.Location, op.Success)
 		return

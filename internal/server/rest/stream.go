@@ -93,7 +93,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who c
 	if leave, err = s.api.Stream(who); err != nil {
 		return who, nil, nil, err
 	}
-	out, err := s.api.Call(r.Context(), &op, who, func(in any) error {
+	out, err := s.api.Call(r.Context(), &op, &who, func(in any) error {
 		if err := s.decode(w, r, op, in); err != nil {
 			return err
 		}

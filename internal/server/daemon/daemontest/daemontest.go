@@ -304,7 +304,7 @@ func (w *World) Do(r Request) Response {
 		res := httptest.NewRecorder()
 		w.D.Handler().ServeHTTP(res, w.Build(r))
 		if res.Code < http.StatusInternalServerError { // whose cause is asked for
-			w.Log.clear()
+			w.Log.Clear()
 		}
 		return Response{res.Code, res.Header(), res.Body.Bytes()}
 	}
@@ -410,7 +410,8 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-func (l *Log) clear() {
+// Clear forgets what was logged so far.
+func (l *Log) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.b.Reset()

@@ -40,8 +40,9 @@ func TestMakingTheApp(t *testing.T) {
 		}
 		page := x.W.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest?format=html", Cookie: x.W.Cookie(x.Ada.User)}, nil)
 		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") ||
-			!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("the page is %s, %s", ct, page.Header.Get("Content-Security-Policy"))
+			!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") ||
+			page.Header.Get("X-Frame-Options") != "DENY" || page.Header.Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("the page is %s, %v", ct, page.Header)
 		}
 		x.inTwoOrgs(t)
 		teamtest.Contains(t, "the page", string(page.Body), `method="post"`, `name="manifest"`, x.gh.URL+"/settings/apps/new?state=")

@@ -23,8 +23,30 @@ import (
 
 // hookDecide answers whether an edit may go on, within the time that its agent
 // waits since it asked: from memory where the rest takes longer. That is then
-// carried out after the answer.
+// carried out after the answer. What is allowed, as most edits are, costs a look
+// at what is at hand, and writes nothing.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
+	if reply, free := s.freeAtHand(ctx, e); free {
+		return reply, nil
+	}
+	return s.hookInTime(ctx, e)
+}
+
+// freeAtHand answers an edit that nothing is in the way of, if what is known of
+// its session and its org is surely current.
+func (s *Service) freeAtHand(ctx context.Context, e *hookEvent) (reply wire.HookReply, free bool) {
+	_, step := trail.In(ctx, trail.Index)
+	defer step.End()
+	s.Live.AtHand(e.who.OrgID, e.key(), func(ix *engine.Index, at *live.Place) {
+		if e.recordsNothing(at) {
+			reply, free = s.free(e, ix, at)
+		}
+	})
+	return reply, free
+}
+
+// hookInTime looks, and answers from memory where that takes too long.
+func (s *Service) hookInTime(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
 	type answer struct {
 		reply wire.HookReply
 		err   error
@@ -57,40 +79,52 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	}
 }
 
-// hookLook decides. What is allowed, as most edits are, costs a look at the
-// session's row and at memory, and writes nothing.
-func (s *Service) hookLook(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
-	p, known, err := s.lookUp(ctx, e)
+// hookLook decides, once it is sure of what it knows.
+func (s *Service) hookLook(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+	at, err := s.lookUp(ctx, e)
 	if err != nil {
 		return s.unsure(ctx, e, err)
 	}
-	if !known || e.FailOpens > 0 || e.StaleWrites > 0 { // which is to be written down
-		return s.hookAnswer(ctx, e, p)
-	}
-	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
-	reply := ruling.Allowed()
-	reply.SessionID, reply.IndexVersion = &p.Session.ID, p.Repo.IndexVersion
-	if n := p.Session.Intent; n != nil {
-		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
-	}
-	sweeps := ruling.SweepsOf(e.HookRequest)
-	if len(e.Paths)+len(e.Folders)+len(sweeps) == 0 {
-		return reply, nil
-	}
 	free := false
-	err = s.Live.Recall(ctx, e.who.OrgID, func(ix *engine.Index) error {
-		edit := editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now())
-		d := engine.Decide(ix, edit)
-		reply.WantLines = d.WantLines
-		rules, _ := ix.Rules(p.Repo.ID)
-		reply.StaleWrite = staleWrite(rules)
-		free = d.Action == engine.Allow && engine.Guard(ix, edit, sweeps).Action == engine.Allow
-		return nil
-	})
+	if at != nil && e.recordsNothing(at) {
+		err = s.Live.Recall(ctx, e.who.OrgID, func(ix *engine.Index) error {
+			reply, free = s.free(e, ix, at)
+			return nil
+		})
+	}
 	if err != nil || free {
 		return reply, err
 	}
-	return s.hookAnswer(ctx, e, p)
+	return s.hookAnswer(ctx, e, at)
+}
+
+// recordsNothing reports whether an answer that lets an edit go on is all that
+// comes of an event: it tells nothing new of its session, nor is its agent to be
+// told of anything.
+func (e *hookEvent) recordsNothing(at *live.Place) bool {
+	return e.FailOpens == 0 && e.StaleWrites == 0 && e.tellsNothingOf(at) && (!at.Turned || e.Session.Deaf)
+}
+
+// free lets an edit go on if nothing is in its way.
+func (s *Service) free(e *hookEvent, ix *engine.Index, at *live.Place) (reply wire.HookReply, free bool) {
+	now := s.Store.Now()
+	s.work.Beats.Note(e.who.OrgID, at.Session.ID, now)
+	reply = ruling.Allowed()
+	reply.SessionID, reply.IndexVersion = &at.Session.ID, at.Repo.IndexVersion
+	if n := at.Session.Intent; n != nil {
+		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
+	}
+	if sweeps := ruling.SweepsOf(e.HookRequest); len(e.Paths)+len(e.Folders)+len(sweeps) > 0 {
+		p := work.Place{Repo: at.Repo, Session: &at.Session}
+		edit := editOf(e, p.Worker(ix, e.who), &at.Session, now)
+		d := engine.Decide(ix, edit)
+		if d.Action != engine.Allow || engine.Guard(ix, edit, sweeps).Action != engine.Allow {
+			return reply, false
+		}
+		rules, _ := ix.Rules(at.Repo.ID)
+		reply.WantLines, reply.StaleWrite = d.WantLines, staleWrite(rules)
+	}
+	return reply, true
 }
 
 // recordFor is how long the record of an answer is tried for.
@@ -155,17 +189,11 @@ func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Ti
 	return ruling.EditOf(e.HookRequest, w, ruling.Session{ID: sess.ID, Copy: live.CopyOf(sess.Session), Since: sess.StartedAt}, now)
 }
 
-// lookUp finds the session of an event and reports whether the event tells
-// nothing new of it, nor is its agent to be told of anything.
-func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known bool, err error) {
-	found, err := s.Live.Session(ctx, e.who.OrgID, e.key(), e.tellsNothingOf, func(ctx context.Context) (*live.Place, error) {
+// lookUp finds the session of an event, nil if it is at no work.
+func (s *Service) lookUp(ctx context.Context, e *hookEvent) (*live.Place, error) {
+	return s.Live.Session(ctx, e.who.OrgID, e.key(), e.tellsNothingOf, func(ctx context.Context) (*live.Place, error) {
 		return s.readPlace(ctx, e)
 	})
-	if err != nil || found == nil {
-		return p, false, err
-	}
-	p.Repo, p.Session = found.Repo, &found.Session
-	return p, e.tellsNothingOf(found) && (!found.Turned || e.Session.Deaf), nil
 }
 
 // key is how memory knows the session of an event.
@@ -213,9 +241,9 @@ func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 }
 
 // hookAnswer decides inside a transaction: for a session we did not know yet,
-// and for edits that are warned about or blocked, of which a record is kept. p is
+// and for edits that are warned about or blocked, of which a record is kept. at is
 // where the session was last seen, if it was.
-func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (reply wire.HookReply, err error) {
+func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, at *live.Place) (reply wire.HookReply, err error) {
 	var h *hook
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
@@ -238,8 +266,8 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, p work.Place) (r
 		return keep(ctx, c, e, reply)
 	}, func(tx *store.Tx) {
 		e.foresee(ctx, tx)
-		if p.Session != nil {
-			tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), p.Repo.ID)
+		if at != nil {
+			tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), at.Repo.ID)
 		}
 	})
 	if err == nil {
