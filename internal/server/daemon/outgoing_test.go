@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,99 @@ func TestReadinessNoticesALockedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.True(t, "the service is ready again", ready(200))
+}
+
+// A page that cannot be read is noticed by whoever wants it, while all that
+// readiness tries works: it tells of it, says what and since when, and is ready
+// again once nobody has met it for a while.
+func TestReadinessNoticesADamagedPage(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.Start(t, dsn)
+		o := w.Org("Acme")
+		began := time.Now().Add(-time.Second)
+		database := func(status int) wire.Check {
+			t.Helper()
+			var ready wire.Ready
+			w.Must(status, daemontest.Request{Method: "GET", Path: "/readyz"}, &ready)
+			return ready.Checks["database"]
+		}
+		projects := func() int {
+			return w.Do(daemontest.Request{Method: "GET", Path: "/v1/projects", Token: o.Owner()}).Status
+		}
+		database(200)
+		mend := damage(t, dsn, "projects")
+		if status := projects(); status < 500 {
+			t.Fatalf("damaged projects are answered with %d", status)
+		}
+		for range 2 { // what it tries itself works
+			what, since, _ := strings.Cut(database(503).Detail, ", since ")
+			since, _, _ = strings.Cut(since, ";")
+			at, err := time.Parse(time.RFC3339, since)
+			if !strings.Contains(what, "damaged") || err != nil || at.Before(began.Truncate(time.Second)) || at.After(time.Now()) {
+				t.Errorf("it says %q, since %q: %v", what, since, err)
+			}
+			w.Advance(5 * time.Second)
+		}
+		projects()
+		w.Advance(29 * time.Second) // since it was last met
+		database(503)
+		mend()
+		w.Token(o, nil) // SQLite reads again what it had read once somebody wrote
+		if status := projects(); status != 200 {
+			t.Fatalf("mended projects are answered with %d", status)
+		}
+		w.Advance(2 * time.Second)
+		await.True(t, "that it is ready again", func() bool {
+			return w.Do(daemontest.Request{Method: "GET", Path: "/readyz"}).Status == 200
+		})
+	})
+}
+
+// damage makes a table's page one that its database finds damaged: for SQLite by
+// writing over it, for PostgreSQL by having it say so.
+func damage(t *testing.T, dsn, table string) (mend func()) {
+	t.Helper()
+	if strings.HasPrefix(dsn, "postgres") {
+		change(t, dsn, `CREATE FUNCTION damaged() RETURNS BOOLEAN LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'invalid page in block 0 of relation base/1/2' USING ERRCODE = 'XX001'; END $$`,
+			`ALTER TABLE `+table+` RENAME TO kept`, `CREATE VIEW `+table+` AS SELECT kept.* FROM (SELECT damaged() AS row) d LEFT JOIN kept ON d.row`)
+		return func() {
+			change(t, dsn, `DROP VIEW `+table, `ALTER TABLE kept RENAME TO `+table, `DROP FUNCTION damaged()`)
+		}
+	}
+	var roots string
+	st := storetest.OpenDSN(t, dsn)
+	if err := st.Ask(t.Context(), &roots, `SELECT group_concat(rootpage) FROM sqlite_schema WHERE tbl_name = $1`, table); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(dsn, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	const size = 4096
+	whole := map[int64][]byte{}
+	for root := range strings.SplitSeq(roots, ",") {
+		n, err := strconv.ParseInt(root, 10, 64)
+		page := make([]byte, size)
+		if err == nil {
+			_, err = f.ReadAt(page, (n-1)*size)
+		}
+		if err == nil {
+			_, err = f.WriteAt(bytes.Repeat([]byte{0xAA}, size), (n-1)*size)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[(n-1)*size] = page
+	}
+	return func() {
+		for at, page := range whole {
+			if _, err := f.WriteAt(page, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // A key is replaced while the server runs: what it sealed before and after

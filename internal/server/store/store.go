@@ -129,16 +129,32 @@ func ours(fn func(*Tx) error) func(*db.Tx) error {
 	}
 }
 
+// Fault is what the database has said of its own disk, room or files.
+type Fault = db.Fault
+
 // Ready reports whether the database can be read and takes writes, by one of
-// each where all work passes. Reads may go on long after the disk is full or
-// the primary became a standby, writes where no event can be told.
+// each where all work passes, and by what operations have met lately. Reads may
+// go on long after the disk is full or the primary became a standby, writes where
+// no event can be told, and both while other pages cannot be read.
 func (s *Store) Ready(ctx context.Context) error {
 	s.ready.mu.Lock()
 	defer s.ready.mu.Unlock()
-	if time.Since(s.ready.at) < time.Second { // anybody may ask, as often as they like
-		return s.ready.err
+	if time.Since(s.ready.at) >= time.Second { // anybody may ask, as often as they like
+		before := s.ready.err
+		if s.ready.err = s.try(ctx); s.ready.err == nil {
+			s.Works(before)
+		}
+		s.ready.at = time.Now()
 	}
-	s.ready.err = errors.Join(
+	if fault := s.Faulty(); fault != nil {
+		return errors.Join(fault, s.ready.err)
+	}
+	return s.ready.err
+}
+
+// try reads and writes.
+func (s *Store) try(ctx context.Context) error {
+	return errors.Join(
 		s.Read(ctx, func(tx *Tx) error {
 			var n int
 			const some = `SELECT (SELECT COUNT(*) FROM (SELECT seq FROM events ORDER BY org_id DESC, seq DESC LIMIT 1) e)
@@ -153,14 +169,12 @@ func (s *Store) Ready(ctx context.Context) error {
 			}
 			return tx.SetMeta(ctx, "ready", tx.Now.String())
 		}))
-	s.ready.at = time.Now()
-	return s.ready.err
 }
 
 type readiness struct {
 	mu  sync.Mutex
-	at  time.Time
-	err error
+	at  time.Time // when it was last tried
+	err error     // what came of it
 }
 
 // CopyTo copies everything, as it is at one moment, into an empty database,

@@ -148,7 +148,7 @@ func fullScene(ctx context.Context, dir string, o options) error {
 		if err != nil {
 			return err
 		}
-		if err := w.servers[0].AwaitReady(10 * time.Second); err != nil {
+		if err := w.servers[0].AwaitReady(time.Minute); err != nil {
 			return fmt.Errorf("with room again: %w", err)
 		}
 	}

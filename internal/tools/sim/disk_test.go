@@ -21,6 +21,9 @@ type disk struct {
 	lazy bool // syncs of SQLite's log are left out: the planted defect
 	// fuse is told of each write that is about to happen.
 	fuse func()
+	// broken is told the name of each file that is read from, and where; what it
+	// reports cannot be read. Nil where all can.
+	broken func(name string, at int64) bool
 
 	mu    sync.Mutex
 	files map[string]*stored
@@ -174,6 +177,7 @@ type theVFS struct {
 }
 
 type opened struct {
+	name  string
 	disk  *disk
 	below *sqlite3.Tsqlite3_io_methods
 	*stored
@@ -249,11 +253,12 @@ func openFile(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) in
 		p := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(*below)))
 		own := at[sqlite3.Tsqlite3_io_methods](p)
 		*own = *below
-		own.FxWrite, own.FxSync, own.FxTruncate, own.FxClose = pointer(writeFile), pointer(syncFile), pointer(truncateFile), pointer(closeFile)
+		own.FxRead, own.FxWrite, own.FxSync = pointer(readFile), pointer(writeFile), pointer(syncFile)
+		own.FxTruncate, own.FxClose = pointer(truncateFile), pointer(closeFile)
 		vfs.own[*methods] = p
 	}
 	*methods = vfs.own[*methods]
-	vfs.open[file] = &opened{d, below, d.file(path)}
+	vfs.open[file] = &opened{path, d, below, d.file(path)}
 	return rc
 }
 
@@ -266,6 +271,14 @@ func deleteFile(tls *libc.TLS, _, name uintptr, dir int32) int32 {
 		d.remove(path)
 	}
 	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](vfs.unix).FxDelete)(tls, vfs.unix, name, dir)
+}
+
+func readFile(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
+	f := vfs.file(file)
+	if f.disk.broken != nil && f.disk.broken(f.name, offset) {
+		return sqlite3.SQLITE_IOERR_READ
+	}
+	return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](f.below.FxRead)(tls, file, data, n, offset)
 }
 
 func writeFile(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {

@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/cryptotest"
@@ -17,7 +19,10 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/history"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
 var (
@@ -340,4 +345,37 @@ func TestPlantedDefectsAreFound(t *testing.T) {
 func found(t *testing.T, seed uint64, bad defects) (wrong []error) {
 	_, wrong = play(t, seed, bad, 300)
 	return wrong
+}
+
+// A disk of which some sectors cannot be read is told by readiness, though what
+// it tries itself is elsewhere or in memory; and the request is one to try again.
+func TestReadinessNoticesSectorsThatCannotBeRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "svc.db")
+	storetest.Prepare(t, file)
+	disk := newDisk(filepath.Dir(file))
+	defer disk.gone()
+	var mu sync.Mutex
+	whole, breaks := map[int64]bool{}, false
+	disk.broken = func(name string, at int64) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		whole[at] = whole[at] || !breaks
+		return name == file && !whole[at]
+	}
+	w := daemontest.StartWith(t, daemon.Config{Database: file, MetricsAddr: "off"})
+	o := w.Org("Acme") // since when nobody has anything in memory
+	mu.Lock()
+	clear(whole)
+	mu.Unlock()
+	for _, path := range []string{"/readyz", "/v1/me"} {
+		w.Must(200, daemontest.Request{Method: "GET", Path: path, Token: o.Owner()}, nil)
+	}
+	mu.Lock()
+	breaks = true
+	mu.Unlock()
+	w.Must(503, daemontest.Request{Method: "GET", Path: "/v1/projects", Token: o.Owner()}, nil)
+	res := w.Must(503, daemontest.Request{Method: "GET", Path: "/readyz"}, nil)
+	if !strings.Contains(string(res.Body), "disk I/O error, since ") {
+		t.Errorf("it says %s", res.Body)
+	}
 }

@@ -2,11 +2,13 @@ package outgoing
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
 )
 
 // GetHealth tells that the process runs.
@@ -30,6 +32,9 @@ func (s *Service) GetReady(ctx context.Context, _ coord.Caller, _ wire.None) (wi
 		if err != nil {
 			s.Logger.WarnContext(ctx, "not ready", "check", name, "err", err)
 			c.Detail = "failed; see the server's log"
+			if fault := new(store.Fault); errors.As(err, &fault) {
+				c.Detail = fault.Error() + "; see the server's log"
+			}
 			out.Status = "unavailable"
 		}
 		out.Checks[name] = c

@@ -53,6 +53,7 @@ type DB struct {
 	// while writers wait for their org's lock.
 	writes    *sql.DB
 	suspected suspected
+	faults    faults
 	batches   batches
 	looks     looks
 	// replica is this process among those on one database; nil where it did
@@ -392,12 +393,13 @@ func (d *DB) announce(txs ...*Tx) {
 }
 
 // wrap turns "the database cannot serve" into a problem that says so; others
-// pass through.
+// pass through. It is where the errors of all operations pass.
 func (d *DB) wrap(err error) error {
 	var known *problem.Error
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
+	d.noticed(err)
 	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) || d.isDown(err) {
 		return fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable,
 			Detail: "the database cannot serve this right now; try again", RetryAfter: 2 * time.Second}, err)

@@ -18,9 +18,10 @@ type dialect struct {
 	lockOrg     string                                          // statement that makes an org's writers queue
 	skipLocked  string                                          // ends a SELECT that takes rows nobody else is taking
 	isDuplicate func(error) bool
-	isRetryable func(error) bool // the transaction lost to another and may be tried again
-	isDown      func(error) bool // the database cannot serve right now
-	isLocked    func(error) bool // another process writes, for longer than a lock is waited for
+	isRetryable func(error) bool   // the transaction lost to another and may be tried again
+	isDown      func(error) bool   // the database cannot serve right now
+	isLocked    func(error) bool   // another process writes, for longer than a lock is waited for
+	faultOf     func(error) string // what is wrong with the database's disk, room or files, if that is why
 }
 
 func dialectOf(dsn string) dialect {
@@ -48,6 +49,7 @@ var postgres = dialect{
 	},
 	isLocked: func(err error) bool { return pgCode(err) == lockNotAvailable },
 	isDown:   postgresIsDown,
+	faultOf:  postgresFault,
 }
 
 const maxSQLiteConns = 16
@@ -80,6 +82,7 @@ var embedded = dialect{
 		}
 		return false
 	},
+	faultOf: sqliteFault,
 }
 
 func sqliteCode(err error) int {
