@@ -36,18 +36,27 @@ var inMetadataOnly = map[string]string{
 	"files.contracts.fields.name":                 "hashed",
 }
 
-// docs/privacy.md has every field that a hook or svc index sends, and what
-// metadata_only makes of it.
+// notInMetadataOnly are tables of what is not sent at all there: the client does
+// not send it, and TestPatchesAreForRelatedWorkAlone holds the service to keeping
+// none.
+var notInMetadataOnly = map[string]bool{"patch fields": true}
+
+// docs/privacy.md has every field that a hook, svc index or a check of what
+// nobody has pushed sends, and what metadata_only makes of it.
 func TestPrivacyNamesEveryField(t *testing.T) {
 	said := map[string]bool{}
 	for table, typ := range map[string]reflect.Type{
 		"hook fields":  reflect.TypeFor[wire.HookRequest](),
 		"index fields": reflect.TypeFor[wire.IndexFiles](),
+		"patch fields": reflect.TypeFor[wire.ExchangePatches](),
 	} {
 		var rows strings.Builder
 		rows.WriteString("| Field | In `metadata_only` |\n|---|---|\n")
 		fieldsOf(typ, "", map[reflect.Type]bool{}, func(path string) {
 			mode := "as in `full`"
+			if notInMetadataOnly[table] {
+				mode = "not sent"
+			}
 			if m, ok := inMetadataOnly[path]; ok {
 				mode, said[path] = m, true
 			}

@@ -146,7 +146,8 @@ func damage(t *testing.T, dsn, table string) (mend func()) {
 	if strings.HasPrefix(dsn, "postgres") {
 		change(t, dsn, `CREATE FUNCTION damaged() RETURNS BOOLEAN LANGUAGE plpgsql AS
 			$$ BEGIN RAISE 'invalid page in block 0 of relation base/1/2' USING ERRCODE = 'XX001'; END $$`,
-			`ALTER TABLE `+table+` RENAME TO kept`, `CREATE VIEW `+table+` AS SELECT kept.* FROM (SELECT damaged() AS row) d LEFT JOIN kept ON d.row`)
+			`ALTER TABLE `+table+` RENAME TO kept`,
+			`CREATE VIEW `+table+` AS SELECT kept.* FROM (SELECT damaged() AS row) d LEFT JOIN kept ON d.row`)
 		return func() {
 			change(t, dsn, `DROP VIEW `+table, `ALTER TABLE kept RENAME TO `+table, `DROP FUNCTION damaged()`)
 		}

@@ -86,5 +86,12 @@ func TestPatchesAreForRelatedWorkAlone(t *testing.T) {
 		if n := x.Count("patches"); n != 0 {
 			t.Errorf("%d are kept though nobody shares any more", n)
 		}
+		policy("team")
+		swap(ada, x.Ada, secret)
+		x.W.Must(http.StatusOK, request{Method: http.MethodPatch, Path: "/v1/org", Token: x.Own(x.Person(coord.Owner)),
+			Body: map[string]any{"data_mode": "metadata_only"}}, nil)
+		if out := swap(ada, x.Ada, secret); out.Allowed || x.Count("patches") != 0 {
+			t.Errorf("of an org that shares metadata alone %d are kept: %+v", x.Count("patches"), out)
+		}
 	})
 }
