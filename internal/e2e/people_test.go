@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,4 +64,17 @@ func TestPeoplesEditsAreTold(t *testing.T) {
 	}
 	// One watches, however many are started.
 	x.clone.svc(t, "watch-tree", "run", x.clone.dir)
+	// It gives up a tree that becomes too large, and says so until that is over.
+	for i := range 4200 {
+		if err := os.MkdirAll(filepath.Join(x.clone.dir, "many", fmt.Sprint(i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.True(t, "the watcher has given up", func() bool {
+		return strings.Contains(x.clone.svc(t, "watch-tree"), "watching it failed (more than 4096 folders")
+	})
+	if err := os.RemoveAll(filepath.Join(x.clone.dir, "many")); err != nil {
+		t.Fatal(err)
+	}
+	x.want("svc watch-tree on", x.clone.svc(t, "watch-tree", "on"), "from the next prompt")
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/reader"
 	"github.com/svc-hq/svc/internal/client/watchtree"
+	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 // watchTreeCommand lets a person's own edits be told.
@@ -54,6 +56,9 @@ func watchTreeCommand(a *app.Run) *cobra.Command {
 				return err
 			}
 			if err := os.WriteFile(mark, []byte(repo.CommonDir+"\n"), 0o600); err != nil {
+				return err
+			}
+			if err := os.Remove(hook.WatchFailure(dir, repo)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			return printWatching(a, repo, dir)
@@ -91,13 +96,18 @@ func watchedHere(a *app.Run) (*gitrepo.Repo, string, error) {
 func printWatching(a *app.Run, repo *gitrepo.Repo, dir string) error {
 	_, err := os.Lstat(hook.WatchFile(dir, repo))
 	on, runs := err == nil, plain.Locked(hook.WatchLock(dir, repo))
+	failed, _ := plain.Read(hook.WatchFailure(dir, repo), 4096)
+	why := strings.TrimSpace(string(failed))
 	switch {
 	case a.JSON:
-		return a.PrintJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs})
+		return a.PrintJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs, "failed": why})
 	case !on:
 		fmt.Fprintf(a.Stdout, "Your own edits in %s are told at an agent's next turn (svc watch-tree on tells them at once)\n", repo.Root)
 	case runs:
 		fmt.Fprintf(a.Stdout, "Your own edits in %s are told as you make them (svc watch-tree off ends that)\n", repo.Root)
+	case why != "":
+		fmt.Fprintf(a.Stdout, "Your own edits in %s are told at an agent's next turn: watching it failed (%s). "+
+			"svc watch-tree on tries it again\n", repo.Root, peertext.Line(why, 500))
 	default:
 		fmt.Fprintf(a.Stdout, "Your own edits in %s are told as you make them, from the next prompt of an agent on "+
 			"(svc watch-tree off ends that)\n", repo.Root)
@@ -128,13 +138,18 @@ func watchTree(ctx context.Context, a *app.Run, root string, idle time.Duration)
 	if err != nil {
 		return err
 	}
-	w := watchtree.Watch{Root: repo.Root, Mark: mark, Idle: idle, Look: observer.Look, Log: observer.Note}
+	w := watchtree.Watch{Root: repo.Root, Mark: mark, Idle: idle, Every: watchtree.Every(), Look: observer.Look, Log: observer.Note}
+	failure := hook.WatchFailure(store.Dir, repo)
+	if err := os.Remove(failure); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	err = w.Run(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	observer.End(end)
 	if err != nil {
 		observer.Note(err)
+		err = errors.Join(err, plain.Write(failure, []byte(err.Error()+"\n")))
 	}
 	return err
 }

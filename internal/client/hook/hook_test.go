@@ -28,14 +28,15 @@ import (
 
 // A world is a service, a user's folders and repositories, all real.
 type world struct {
-	t      *testing.T
-	server *httptest.Server
-	home   string
-	temp   string
-	config string
-	vars   map[string]string
-	base   func(context.Context, string, string) (string, error)
-	facts  func(context.Context, string, string, []string, []string, bool) (*coord.Analysis, error)
+	watchers int // that were started
+	t        *testing.T
+	server   *httptest.Server
+	home     string
+	temp     string
+	config   string
+	vars     map[string]string
+	base     func(context.Context, string, string) (string, error)
+	facts    func(context.Context, string, string, []string, []string, bool) (*coord.Analysis, error)
 
 	mu     sync.Mutex
 	got    []wire.HookRequest
@@ -119,7 +120,7 @@ func (w *world) env(tool, event, payload string, stdout, stderr io.Writer) Env {
 			return Login{Server: w.server.URL, Token: "svc_secret", MachineID: "machine-1"}, nil
 		},
 		ConfigDir: func() (string, error) { return w.config, nil },
-		Base:      w.base, Analyze: w.facts,
+		Base:      w.base, Analyze: w.facts, WatchTree: func(string) { w.watchers++ },
 	}
 }
 

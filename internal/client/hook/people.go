@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/record"
@@ -33,6 +34,16 @@ func WatchLock(config string, repo *gitrepo.Repo) string {
 	return filepath.Join(config, "watching", spool.Hash("lock", repo.Root)[:32]+".lock")
 }
 
+// WatchFailure is the file that says why the watcher of a working copy could not
+// watch it.
+func WatchFailure(config string, repo *gitrepo.Repo) string {
+	return filepath.Join(config, "watching", spool.Hash("failed", repo.Root)[:32])
+}
+
+// triedAgain is when a working copy that could not be watched is tried again,
+// unless its person switches it on anew: what is too large does not get small.
+const triedAgain = 24 * time.Hour
+
 // watches reports whether people's edits in a working copy are to be told.
 func (r *runner) watches(at *place) bool {
 	dir, err := r.ConfigDir()
@@ -44,15 +55,20 @@ func (r *runner) watches(at *place) bool {
 }
 
 // startWatcher starts the watcher of a working copy where one is wanted and
-// none runs.
+// none runs. One that failed is not started at every prompt.
 func (r *runner) startWatcher(s send) {
 	begins := s.event == wire.HookSessionStart || s.event == wire.HookPrompt
 	if r.WatchTree == nil || !begins || s.as != nil || !r.watches(s.at) {
 		return
 	}
-	if dir, err := r.ConfigDir(); err == nil && !plain.Locked(WatchLock(dir, s.at.Repo)) {
-		r.WatchTree(s.at.Root)
+	dir, err := r.ConfigDir()
+	if err != nil || plain.Locked(WatchLock(dir, s.at.Repo)) {
+		return
 	}
+	if failed, err := os.Lstat(WatchFailure(dir, s.at.Repo)); err == nil && time.Since(failed.ModTime()) < triedAgain {
+		return
+	}
+	r.WatchTree(s.at.Root)
 }
 
 // writingName names what is noted of files that are being written.

@@ -1,7 +1,8 @@
 // Package watchtree looks on while a person edits: it hears of changes in a
 // working copy and has what no agent did told to the service, within two
 // seconds. One process watches a working copy; it ends when nothing has
-// happened for a while, and the next hook starts it again.
+// happened for a while, and the next hook starts it again. Where the system tells
+// of changes only to those that hold every file open, it looks now and then.
 package watchtree
 
 import (
@@ -9,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -33,7 +36,18 @@ const (
 	// maxFolders is how many folders are watched. The system has a limit for all
 	// programs together, and what is not watched is told with the next hook.
 	maxFolders = 4096
+	// rarely is calm where it looks without having heard anything.
+	rarely = 50
 )
+
+// Every is how often to look on this system, zero where it tells of changes. On
+// macOS fsnotify opens every file of every folder that it watches.
+func Every() time.Duration {
+	if runtime.GOOS == "darwin" {
+		return 1500 * time.Millisecond
+	}
+	return 0
+}
 
 // ErrTooLarge is the error of a working copy with too many folders.
 var ErrTooLarge = fmt.Errorf("more than %d folders: not watched, changes are told at the next hook", maxFolders)
@@ -43,6 +57,7 @@ type Watch struct {
 	Root  string
 	Mark  string        // the file that says that the person wants it; without it the watch ends
 	Idle  time.Duration // after which it ends
+	Every time.Duration // how often to look; zero to be told of changes
 	Look  func(context.Context) (hook.Observation, error)
 	Log   func(error)
 	Ready func() // called once changes are heard; may be nil
@@ -61,6 +76,9 @@ type watcher struct {
 // Run watches until ctx ends, nothing happened for Idle, or the person wants it
 // no more.
 func (w Watch) Run(ctx context.Context) error {
+	if w.Every > 0 {
+		return (&watcher{Watch: w, ignored: map[string]bool{}}).poll(ctx)
+	}
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.Root, err)
@@ -79,6 +97,34 @@ func (w Watch) Run(ctx context.Context) error {
 	}
 	s.changed() // while the folders were being added
 	return s.listen(ctx)
+}
+
+// poll looks every now and then. In a large tree, where a look takes long, it does
+// so less often.
+func (s *watcher) poll(ctx context.Context) error {
+	if s.Ready != nil {
+		s.Ready()
+	}
+	for last := time.Now(); time.Since(last) < s.Idle; {
+		if _, err := os.Lstat(s.Mark); err != nil || !gitrepo.Is(s.Root) {
+			return nil
+		}
+		start := time.Now()
+		seen, err := s.look(ctx)
+		wait := max(s.Every, rarely*time.Since(start))
+		if err != nil {
+			wait = max(wait, retry)
+		}
+		if seen.Told > 0 || seen.Later {
+			last = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+	return nil
 }
 
 func (s *watcher) listen(ctx context.Context) error {
@@ -142,9 +188,9 @@ func (s *watcher) changed() {
 func (s *watcher) in(d time.Duration) { s.due = time.After(max(d, time.Until(s.rest), 0)) }
 
 // look has told what is missing.
-func (s *watcher) look(ctx context.Context) {
+func (s *watcher) look(ctx context.Context) (seen hook.Observation, err error) {
 	start := time.Now()
-	seen, err := s.Look(ctx)
+	seen, err = s.Look(ctx)
 	s.rest = time.Now().Add(calm * time.Since(start))
 	if err != nil {
 		s.Log(err)
@@ -158,6 +204,7 @@ func (s *watcher) look(ctx context.Context) {
 			s.ignored[dir] = true
 		}
 	}
+	return seen, err
 }
 
 // add watches the folders at and below dir, without those that git leaves out

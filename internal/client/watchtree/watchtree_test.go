@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,44 @@ func TestChangesAreLookedAt(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("switched off: %v", err)
+	}
+}
+
+// Where the system would have every file open to tell of changes, it looks every
+// now and then and opens none; and it ends as it does elsewhere.
+func TestLookingNowAndThen(t *testing.T) {
+	root := gittest.Init(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	looks, ended := make(look, 100), make(chan error, 1)
+	start := func(idle time.Duration, told int) {
+		gittest.Write(t, filepath.Dir(mark), "mark", "")
+		w := watchtree.Watch{Root: root, Mark: mark, Idle: idle, Every: time.Millisecond, Log: func(err error) { t.Error(err) },
+			Look: func(context.Context) (hook.Observation, error) {
+				looks <- hook.Observation{}
+				return hook.Observation{Told: told}, nil
+			}}
+		go func() { ended <- w.Run(t.Context()) }()
+	}
+	const idle = 50 * time.Millisecond
+	start(idle, 1) // something is told all the time
+	for began := time.Now(); time.Since(began) < 4*idle; {
+		looks.next(t, ended)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	for _, fd := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, root) {
+			t.Errorf("%s is open", to)
+		}
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("switched off: %v", err)
+	}
+	start(idle, 0)
+	if err := <-ended; err != nil {
+		t.Errorf("idle: %v", err)
 	}
 }
 
