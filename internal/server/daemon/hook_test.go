@@ -1,12 +1,16 @@
 package daemon_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
 // An agent sends hook events as one session in one worktree.
@@ -213,4 +217,50 @@ func edited(key string, line int) wire.HookRequest {
 			Hunks:    []coord.Hunk{{Start: line, Count: 5, LinesHash: key}},
 		}},
 	}}
+}
+
+// Merged work is told for two weeks. A service that has it in memory forgets it
+// with the event at which one that has just started would not read it any more:
+// both answer alike, before and after.
+func TestServicesOfDifferentAgeAnswerAlike(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
+		young := func() *teamtest.Team {
+			there := *x
+			if x.W.Store.Name() == "postgres" {
+				there.W = x.W.Replica()
+			} else {
+				x.W.Restart()
+			}
+			return &there
+		}
+		edits := func(x *teamtest.Team, a teamtest.Agent, path, blob string) wire.HookReply {
+			return x.Hook(a, wire.HookPostEdit, map[string]any{"paths": []string{path}, "analysis": coord.Analysis{Files: []coord.FileFacts{{
+				Path: path, Status: coord.FileModified, Language: "go", BaseBlob: new("base"), NewBlob: &blob,
+				Hunks: []coord.Hunk{{Start: 40, Count: 10, LinesHash: blob}},
+			}}}})
+		}
+		ada := x.Agent(x.Ada, teamtest.APIRepo)
+		var work *wire.HookIntent
+		for i := range 4 {
+			work = edits(x, ada, fmt.Sprintf("f%d.go", i), "ada's").Intent
+		}
+		x.W.Must(200, daemontest.Request{Method: "POST", Path: "/v1/intents/" + work.Ref + "/close", Token: x.Ada.Token,
+			Body: map[string]any{"outcome": "merged"}}, nil)
+		file := 0
+		tells := func(x *teamtest.Team) bool {
+			path := fmt.Sprintf("f%d.go", file)
+			file++
+			return strings.Contains(edits(x, x.Agent(x.Newcomer(), teamtest.APIRepo), path, "theirs").InjectContext, "rebase_needed")
+		}
+		for _, c := range []struct {
+			days int
+			want bool
+		}{{13, true}, {2, false}} {
+			x.W.Advance(time.Duration(c.days) * 24 * time.Hour)
+			if old, fresh := tells(x), tells(young()); old != c.want || fresh != c.want {
+				t.Errorf("%d days later merged work is told by the old one: %v, by the young one: %v, want %v", c.days, old, fresh, c.want)
+			}
+		}
+	})
 }
