@@ -263,8 +263,10 @@ func TestADecisionWaitsForNobodyForLong(t *testing.T) {
 	})
 }
 
-// What a look-up finds out after its decision was answered is known to the next:
-// a database so far away that every look-up comes late frees no claim for long.
+// The time that an agent waits is that of the whole decision: look-ups that are
+// each in time are together too late. What a look-up finds out after its decision
+// was answered is known to the next: a database so far away that every look-up
+// comes late frees no claim for long.
 func TestALookUpThatComesLateServesTheNext(t *testing.T) {
 	line, dsn := lineTo(t, storetest.Postgres(t))
 	x := teamtest.New(t, daemontest.Start(t, dsn), "Acme")
@@ -276,6 +278,11 @@ func TestALookUpThatComesLateServesTheNext(t *testing.T) {
 	there.Hook(a, wire.HookPreEdit, map[string]any{"paths": []string{"mine.go"}}) // it knows the org, and not the other's session
 	there.W.D.Ops.Moments.Doubt = 300 * time.Millisecond
 	t.Cleanup(func() { line.Set(badline.Quality{}) }) // before they are stopped
+	c := x.Agent(x.Cyd, teamtest.APIRepo)
+	line.Set(badline.Away(200 * time.Millisecond))
+	if r := there.Hook(c, wire.HookPreEdit, map[string]any{"paths": []string{"free.go"}}); r.Unchecked != wire.UncheckedDatabase {
+		t.Errorf("after several look-ups of 200 ms each: %+v", r)
+	}
 	line.Set(badline.Away(400 * time.Millisecond))
 	await.True(t, "that the claim is known", func() bool {
 		return there.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{"auth.go"}}).Decision == wire.Block

@@ -52,7 +52,12 @@ func TestASilentDatabaseFreesNoClaim(t *testing.T) {
 	x.Must(a.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": a.Session,
 		"scope": map[string]any{"paths": []string{"auth.go"}}}, nil)
 	edit := func(path string) wire.HookReply {
-		return x.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{path}})
+		began := time.Now()
+		r := x.Hook(b, wire.HookPreEdit, map[string]any{"paths": []string{path}})
+		if took := time.Since(began); took > 30*time.Second { // one look-up is given up after 46
+			t.Errorf("an edit waited for %v", took)
+		}
+		return r
 	}
 	for range 2 { // the second finds a session that is known
 		if r := edit("other.go"); r.Decision != wire.Allow || r.Unchecked != "" {
@@ -176,8 +181,8 @@ func TestADecisionWaitsFromWhenItWasAsked(t *testing.T) {
 }
 
 // A write on a silent line ends, as one that is to be tried again, while the
-// line is still silent; and so does one that waits behind it. A caller that
-// leaves does not wait for them.
+// line is still silent; so does one that waits behind it, and one that has no
+// connection yet. A caller that leaves does not wait for them.
 func TestAWriteEndsOnASilentLine(t *testing.T) {
 	t.Parallel()
 	line, dsn := lineTo(t, storetest.Postgres(t))
@@ -191,16 +196,17 @@ func TestAWriteEndsOnASilentLine(t *testing.T) {
 	w := daemontest.Start(t, u.String())
 	t.Cleanup(func() { line.Silence(false) }) // before it is stopped
 	org := w.Org("acme")
-	write := func(ctx context.Context, first func()) error {
-		return w.Store.Write(ctx, org.ID, func(tx *store.Tx) error {
+	writeOf := func(ctx context.Context, org string, first func()) error {
+		return w.Store.Write(ctx, org, func(tx *store.Tx) error {
 			first()
-			_, err := tx.RepoFiles(ctx, org.ID)
+			_, err := tx.RepoFiles(ctx, org)
 			return err
 		})
 	}
+	write := func(ctx context.Context, first func()) error { return writeOf(ctx, org.ID, first) }
 	begun, silent := make(chan bool), make(chan bool)
 	told := sync.OnceFunc(func() { close(begun) }) // it may be tried again
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	go func() {
 		failed <- write(t.Context(), func() { told(); <-silent })
 	}()
@@ -208,12 +214,13 @@ func TestAWriteEndsOnASilentLine(t *testing.T) {
 	line.Silence(true)
 	close(silent)
 	go func() { failed <- write(t.Context(), func() {}) }()
+	go func() { failed <- writeOf(t.Context(), "another", func() {}) }() // the only connection is taken
 	leaving, leave := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, leave)
 	if err := write(leaving, func() {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left was told %v", err)
 	}
-	for range 2 {
+	for range 3 {
 		if err := <-failed; problem.KindOf(err) != problem.Unavailable {
 			t.Errorf("a write on a silent line: %v", err)
 		}
