@@ -17,18 +17,18 @@ import (
 	"github.com/svc-hq/svc/internal/tools/drill"
 )
 
-// Where the system lets svcd have few files, streams leave room for whoever asks
-// before an edit: however many are asked for, and with connections that nobody
-// ends.
+// Where the system lets svcd have few files, it takes as many as it may, and
+// streams leave room for whoever asks before an edit: however many are asked for,
+// and with connections that nobody ends.
 func TestStreamsLeaveRoomForDecisions(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
-		const people, each, most = 40, 5, 200
+		const people, each, most, first = 40, 5, 200, 64 // which is too few for as many streams
 		tokens, err := drill.People(t.Context(), dsn, people)
 		if err != nil {
 			t.Fatal(err)
 		}
 		addr := freeAddr(t)
-		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec svcd "$@"`, most), "svcd",
+		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d && ulimit -Sn %d && exec svcd "$@"`, most, first), "svcd",
 			"serve", "--addr", addr, "--data", t.TempDir(), "--database", dsn, "--metrics-addr", "off",
 			"--secret-key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 		log := &buffer{}

@@ -109,13 +109,21 @@ func TestDamagedRoutes(t *testing.T) {
 	if out := l.bounded("mended", "PreToolUse", "a.txt"); !strings.Contains(out, `"deny"`) {
 		t.Errorf("once mended a claimed file may be edited: %s", out)
 	}
-	for _, name := range []string{routes, routes + ".bak"} {
-		if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
+	damage := func() {
+		for _, name := range []string{routes, routes + ".bak"} {
+			if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	damage()
 	if out := l.bounded("both damaged", "PreToolUse", "a.txt"); !strings.Contains(out, "was damaged and has been replaced") {
 		t.Errorf("an edit that nobody looked at passes in silence: %s", out)
+	}
+	l.run("", "svc", "share", "--yes")
+	damage()
+	if out, _ := l.try("", "svc", "status"); !strings.Contains(out, "was damaged and has been replaced") { // if it is the first to see it
+		t.Errorf("svc status says nothing of it: %s", out)
 	}
 }
 
