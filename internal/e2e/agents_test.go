@@ -300,10 +300,17 @@ func TestAnOutageIsNotSilent(t *testing.T) {
 	c := newClone(t, s, olga)
 	a := c.agent(t, "one")
 	a.begin()
+	s.as(s.token("bob@example.com"), "POST", "/v1/intents",
+		`{"title":"Rewrite a","mode":"exclusive","scope":{"paths":["a.txt"]},"repo":"acme/shop","branch":"rewrite"}`)
+	edit := func(a *agent, id string) string {
+		return a.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": id,
+			"tool_input": map[string]any{"file_path": c.dir + "/a.txt", "content": "x"}})
+	}
 	s.stop()
 	for i := range 2 {
-		a.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": fmt.Sprint("t", i),
-			"tool_input": map[string]any{"file_path": c.dir + "/a.txt", "content": "x"}})
+		if said := edit(a, fmt.Sprint("t", i)); !strings.Contains(said, "svc could not check this edit") {
+			t.Errorf("edit %d in the outage: %s", i, said)
+		}
 	}
 	a.kill()
 	if out := c.svc(t, "doctor"); !strings.Contains(out, "went unanswered") {
@@ -313,6 +320,9 @@ func TestAnOutageIsNotSilent(t *testing.T) {
 	b := c.agent(t, "two")
 	if said := b.hook("SessionStart", nil); strings.Contains(said, "unchecked") {
 		t.Errorf("the next agent is told %s", said)
+	}
+	if said := edit(b, "back"); !strings.Contains(said, `"deny"`) {
+		t.Errorf("the first edit after the outage: %s", said)
 	}
 	over := sessionsOf(t, s, olga, false)
 	if len(over) != 1 || over[0].FailOpens != 2 || over[0].FailOpensAt == nil {
