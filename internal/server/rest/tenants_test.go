@@ -101,19 +101,69 @@ func TestToolsAndStreamsShowOneOrg(t *testing.T) {
 		tried, posted := 0, 0
 		for _, op := range api.Table {
 			x.op = op
-			if op.Tool != "" && op.Tool != "wait_for" { // which answers when something happens
+			if op.Tool != "" && op.Tool != "wait_for" { // which answers when something happens: below
 				tried += x.asks(session)
 			}
 			method, path, _ := strings.Cut(op.Route, " ")
 			if method != "GET" && !strings.Contains(path, "{") && op.Door != api.Public && len(x.schemas.Inputs(op).Body.Properties) > 0 &&
-				path != "/v1/work/follow" && path != "/v1/wait" { // which do, too
+				path != "/v1/work/follow" {
 				posted += x.posts()
 			}
 		}
+		alike := repo(w, x.ours) // which both have, and they claim
+		create(w, x.theirs, "/v1/repos", map[string]any{"full_name": alike})
+		declare(w, x.theirs, coord.Owner, alike)
+		x.op = api.Op{}
+		x.waits(sessionIn(w, x.ours, alike))
+		x.follows(alike)
 		if tried < 250 || posted < 500 {
 			t.Errorf("only %d questions were asked of tools and %d of rows", tried, posted)
 		}
 	})
+}
+
+// waits waits for what is theirs: nobody waits for it, nor hears of it.
+func (x *walker) waits(session string) {
+	x.Helper()
+	for _, about := range []map[string]any{{"intent": "INT-5001"}, {"conflict": "CF-5001"}, {"path": "a.go"},
+		{"path": "a.go", "repo": x.theirRepos()[0]}, {"symbol": "res:port:*", "repo": x.theirRepos()[0]}} {
+		about["timeout_seconds"] = 1
+		answer := x.call(session, "wait_for", about)
+		if strings.Contains(answer, "still_busy") || about["path"] != nil && about["repo"] == nil && !strings.Contains(answer, "free") {
+			x.Errorf("wait_for %v: %s", about, answer)
+		}
+		x.shows(fmt.Sprint("wait_for ", about), []byte(strings.ReplaceAll(answer, x.theirRepos()[0], "")))
+	}
+}
+
+// follows asks for the work in their repos, as an edge does: there are none such,
+// and in the one that is called as one of ours is, there is none of theirs.
+func (x *walker) follows(alike string) {
+	x.Helper()
+	ask := func(name string) daemontest.Response {
+		return x.w.Do(daemontest.Request{Method: "POST", Path: "/v1/work/follow", Token: x.ours.Owner(), Body: map[string]any{
+			"edge": "an edge of ours", "remote_fingerprints": []string{"github.com/" + name}, "no_wait": true}})
+	}
+	for _, name := range x.theirRepos() {
+		theirs, none := ask(name), ask("acme/nowhere")
+		if theirs.Status != 404 || string(theirs.Body) != string(none.Body) {
+			x.Errorf("following %s: %d %s, of none %s", name, theirs.Status, theirs.Body, none.Body)
+		}
+	}
+	declare(x.w, x.ours, coord.Member, alike)
+	res := ask(alike)
+	if x.shows("following "+alike, res.Body); res.Status != 200 || !strings.Contains(string(res.Body), x.ours.Users[coord.Member].Email) {
+		x.Errorf("following one's own: %d %s", res.Status, res.Body)
+	}
+}
+
+func (x *walker) theirRepos() (names []string) {
+	for _, mark := range x.foreigners {
+		if strings.HasPrefix(mark, "acme/repo-") {
+			names = append(names, mark)
+		}
+	}
+	return names
 }
 
 // readsTo reads a stream until it tells of something.
@@ -134,11 +184,15 @@ func (x *walker) readsTo(s *bufio.Reader, last string) {
 // asks calls a tool about records of theirs and returns how often.
 func (x *walker) asks(session string) (tried int) {
 	x.Helper()
-	return x.about(x.schemas.Inputs(x.op).All, x.op.Tool, func(args map[string]any) string {
-		body := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": x.op.Tool, "arguments": args}}
-		return string(x.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: x.ours.Owner(), Body: body,
-			Header: map[string]string{"Accept": "application/json, text/event-stream", "X-Svc-Session": session}}, nil).Body)
-	})
+	return x.about(x.schemas.Inputs(x.op).All, x.op.Tool, func(args map[string]any) string { return x.call(session, x.op.Tool, args) })
+}
+
+// call calls a tool and returns its answer.
+func (x *walker) call(session, tool string, args map[string]any) string {
+	x.Helper()
+	body := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}}
+	return string(x.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: x.ours.Owner(), Body: body,
+		Header: map[string]string{"Accept": "application/json, text/event-stream", "X-Svc-Session": session}}, nil).Body)
 }
 
 // posts calls a row of the table with bodies about records of theirs.
