@@ -1,12 +1,12 @@
 // Several orgs on one server: signing up, changing between them, and what a page of one shows of another.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { svc, svcd } from "../demo/server.mjs";
-import { goTo, settled, useWorld } from "./world.mjs";
+import { goTo, useWorld, walkTo } from "./world.mjs";
 
 const world = useWorld({ flags: ["--sign-up", "invite"] });
 
@@ -57,11 +57,26 @@ test("no page of one org shows anything of another", async () => {
   const [repos, intents, members] = await Promise.all(["/v1/repos?limit=100", "/v1/intents?limit=100", "/v1/members?limit=100"].map(async (path) => (await clients.ana.get(path)).items));
   const theirs = [...repos.map((r) => r.full_name), ...intents.map((i) => i.title), ...members.filter((m) => m.email !== "ana@northwind.example").map((m) => m.email)];
   assert.ok(theirs.length > 10, "the demo has little to show");
+  const [conflict, session, project, thread] = await Promise.all(
+    ["/v1/conflicts?limit=1", "/v1/sessions?limit=1", "/v1/projects?limit=1", "/v1/conversations?limit=1"].map(async (path) => (await clients.ana.get(path)).items[0]),
+  );
   const tabs = ["profile", "members", "tokens", "policies", "data", "audit", "webhooks", "github", "slack", "digest", "mail", "billing"];
-  for (const path of ["/", "/intents", "/conflicts", "/messages", "/history", "/activity", "/value", "/stats", "/play", "/repos", "/contracts", `/people/${members[1].id}`, `/repos/${repos[0].full_name}`, `/intents/${intents[0].ref}`, ...tabs.map((t) => `/settings/${t}`)]) {
-    await page.goto(world.url + path);
-    await settled(page);
-    const text = (await page.locator("main").innerText()).replaceAll(repos[0].full_name, path.startsWith("/repos/") ? "" : repos[0].full_name);
+  const repo = repos[0].full_name;
+  const paths = [
+    ...["/", "/?view=lanes", "/?view=territory", "/intents", "/conflicts", "/messages", "/history?q=session", "/activity", "/value", "/stats", "/play", "/repos"],
+    ...[`/intents/${intents[0].ref}`, `/conflicts/${conflict.ref}`, `/messages/${thread.id}`, `/agents/${session.id}`, `/people/${members[1].id}`, `/repos/${repo}`, `/projects/${project.id}`],
+    ...[`/contracts?repo=${encodeURIComponent(repo)}&key=${encodeURIComponent("http:GET /v2/orders/{id}")}`, `/file?repo=${encodeURIComponent(repo)}&path=src/orders.ts`],
+    ...tabs.map((t) => `/settings/${t}`),
+  ];
+  const [, signedIn] = readFileSync(new URL("../src/App.tsx", import.meta.url), "utf8").split("function SignedIn()");
+  for (const [, route] of signedIn.matchAll(/<Route path="([^"]+)"/g)) {
+    const page = new RegExp(`^${route.replace(/\/:\w+\?/g, "(/[^/?]+)?").replace(/:\w+/g, "[^/?]+")}(\\?|$)`);
+    assert.ok(route === "/settings" || paths.some((p) => page.test(p)), `no page ${route} is walked`);
+  }
+  await goTo(page, world.url);
+  for (const path of paths) {
+    await walkTo(page, path);
+    const text = (await page.locator("main").innerText()).replaceAll(path.includes("repo") ? repo : "\0", ""); // what was asked for
     for (const mark of theirs) assert.ok(!text.includes(mark), `${path} shows ${mark} of Northwind:\n${text}`);
   }
   world.forgive(/404|Not Found/);
