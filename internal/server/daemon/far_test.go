@@ -260,6 +260,9 @@ func TestADecisionWaitsForNobodyForLong(t *testing.T) {
 		}
 		close(goOn)
 		held.Wait()
+		if line := `svc_decisions_total{answer="unchecked",event="pre_edit",kind="database"} 1`; !strings.Contains(x.W.Metrics(), line) {
+			t.Errorf("no %s in\n%s", line, about(x.W.Metrics(), line))
+		}
 	})
 }
 

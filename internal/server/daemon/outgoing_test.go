@@ -268,15 +268,16 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 }
 
 func TestAServerWithoutTheDatabasesKeySaysWhatToDo(t *testing.T) {
-	data := t.TempDir()
-	if _, err := startAt(t, data); err != nil {
-		t.Fatal(err)
-	}
-	_, err := startAt(t, t.TempDir(), "--database", filepath.Join(data, "svc.db"))
-	if err == nil || !strings.Contains(err.Error(), "SVC_SECRET_KEY") {
-		t.Errorf("starting with another key = %v, want advice", err)
-	}
-	if _, err := startAt(t, t.TempDir(), "--secret-key", "short"); err == nil || !strings.Contains(err.Error(), "openssl rand") {
-		t.Errorf("a bad key = %v, want advice", err)
-	}
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		if _, err := startAt(t, t.TempDir(), "--database", dsn); err != nil {
+			t.Fatal(err)
+		}
+		_, err := startAt(t, t.TempDir(), "--database", dsn)
+		if err == nil || !strings.Contains(err.Error(), "SVC_SECRET_KEY") {
+			t.Errorf("starting with another key = %v, want advice", err)
+		}
+		if _, err := startAt(t, t.TempDir(), "--database", dsn, "--secret-key", "short"); err == nil || !strings.Contains(err.Error(), "openssl rand") {
+			t.Errorf("a bad key = %v, want advice", err)
+		}
+	})
 }
