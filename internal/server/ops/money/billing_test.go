@@ -216,7 +216,7 @@ func TestWithoutBillingThereIsNothingToPay(t *testing.T) {
 // The story of a subscription: bought, changed, not paid, paid, cancelled.
 func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
-		payer := x.O.Tokens[coord.Billing]
+		payer, neighbour := x.O.Tokens[coord.Billing], x.W.Org("Other")
 		if b := x.billing(payer); !b.Available || b.Plan != "free" || b.Subscribed {
 			t.Fatalf("at the start %+v", b)
 		}
@@ -250,6 +250,9 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		becomes("team", "active", true)
 		if u := x.usage(x.Ada); u.Plan != "team" || *u.Limits.Repos != 25 {
 			t.Errorf("usage = %+v", u)
+		}
+		if b := x.billing(neighbour.Owner()); b.Plan != "self_hosted" || b.Subscribed || b.Status != "none" {
+			t.Errorf("another org's billing became %+v", b)
 		}
 		if b := x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "business"}, nil); b.Status != 409 ||
 			b.Type != problem.AlreadySubscribed.Type() {
