@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,6 +52,12 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 		if err := json.Unmarshal(res.Body, &ready); err != nil || !ready.Checks["jobs"].OK ||
 			!strings.Contains(ready.Checks["jobs"].Detail, "failed") {
 			t.Errorf("readyz = %s, %v", res.Body, err)
+		}
+		w.Write("", func(ctx context.Context, tx *store.Tx) error { // one that nobody does
+			return tx.AddJob(ctx, store.Job{ID: uuid.NewString(), Kind: "orphan", Payload: "{}", DueAt: tx.Now.Add(-90 * time.Second)})
+		})
+		if page := w.Metrics(); !regexp.MustCompile(`(?m)^svc_job_age_seconds\{kind="orphan"\} (9\d|\d{3})`).MatchString(page) {
+			t.Errorf("the metrics do not show how old a job is:\n%s", about(page, "svc_job_age_seconds"))
 		}
 		var page string
 		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {

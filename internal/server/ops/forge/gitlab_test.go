@@ -286,7 +286,8 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 			}
 			x.lab.blobs["a.go@p0"], x.lab.blobs["a.go@p1"] = "b1", "n9"
 		})
-		push["checkout_sha"] = "p1" // another body: the first was heard
+		push["checkout_sha"] = "p1"                      // another body: the first was heard
+		push["message"] = strings.Repeat("long ", 2<<20) // and a large one, as of thousands of commits
 		if got := x.send(push); got.Status != "done" {
 			t.Errorf("a push = %+v", got)
 		}
