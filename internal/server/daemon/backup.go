@@ -15,27 +15,32 @@ import (
 )
 
 const backupUsage = `usage: svcd backup FILE [--data FOLDER | --database URL]
-       svcd backup verify FILE
+       svcd backup verify FILE | FOLDER
 
 Writes everything, as it is at one moment, into a new SQLite file, while the
 server runs or not, from SQLite or PostgreSQL. The file ends with its own
 checksum. The key that seals stored secrets is not in it: keep the key file of
 the data folder, too.
-verify tells whether a backup is as it was written and can be read. Restoring
-asks the same before it begins.
+verify tells whether a backup is as it was written and can be read; of a folder
+that svcd serve --ship-to wrote, which moments can be restored. Restoring asks
+the same before it begins.
 
 Example:
   svcd backup /backups/svc-monday.db
 `
 
 const restoreUsage = `usage: svcd restore FILE [--data FOLDER | --database URL]
+       svcd restore --from FOLDER [--at MOMENT] [--data FOLDER | --database URL]
 
 Brings a backup back into a database that is empty, SQLite or PostgreSQL, with
 the server stopped. Nothing is overwritten. A backup of an older version is
 brought up to date on the way; FILE stays as it is.
+--from takes what svcd serve --ship-to wrote: the newest state, or with --at
+that of a moment, without what was committed later.
 
 Example:
   svcd restore /backups/svc-monday.db --database postgres://svc@db/svc
+  svcd restore --from /mnt/share/svc --at 2026-01-31T09:30:00Z --data /var/lib/svc
 `
 
 const copyUsage = `usage: svcd copy --from DATABASE --to DATABASE
@@ -138,16 +143,33 @@ func backup(ctx context.Context, env Env, args []string) error {
 }
 
 func restore(ctx context.Context, env Env, args []string) error {
-	file, cfg, err := located(env, "restore", restoreUsage, args)
+	at, rest, err := places(env, "restore", restoreUsage, args, "data", "database", "from", "at")
+	switch {
+	case err != nil:
+		return err
+	case at["from"] != "" && len(rest) > 0:
+		return usageError{fmt.Errorf("restore takes a file or --from, not both; %q is one too many", rest[0])}
+	case at["from"] == "" && len(rest) != 1:
+		return usageError{errors.New("restore takes one file, or --from with a folder; svcd restore --help tells more")}
+	case at["from"] == "" && at["at"] != "":
+		return usageError{errors.New("--at goes with --from: a file has one moment")}
+	}
+	cfg, err := databaseOf(env, "restore", at)
 	if err != nil {
 		return err
 	}
+	if at["from"] != "" {
+		return restoreShipped(ctx, env, at["from"], at["at"], cfg)
+	}
+	file := rest[0]
 	lock, err := holdDatabase(cfg)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	err = opened(ctx, file, func(work string, _ int, _ bool) error { return transfer(ctx, env, work, cfg.Database, false) })
+	err = opened(ctx, file, unsealed(file), func(work string, _ int, _ bool) error {
+		return transfer(ctx, env, work, cfg.Database, false)
+	})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/leases"
 	"github.com/svc-hq/svc/internal/server/outbound"
+	"github.com/svc-hq/svc/internal/server/ship"
 )
 
 // Config is how svcd runs.
@@ -47,6 +48,8 @@ type Config struct {
 	SignUp       string
 	Releases     string
 	SecretKey    string
+	ShipTo       string
+	ShipKeep     string
 	Allow        string
 	SMTPAddr     string
 	SMTPUser     string
@@ -61,6 +64,7 @@ type Config struct {
 	Clock   func() time.Time // nil for the real one
 	Limits  *api.Limits      // how much is taken on at once; nil for what is usual
 	Leases  *leases.Times    // nil for the usual
+	Ship    *ship.Times      // nil for the usual
 	Listen  net.Listener     // instead of Addr, where a test is the network; nil for that
 
 	local *local // nil unless it serves one person
@@ -146,6 +150,9 @@ func (c *Config) complete(environ []string) error {
 	}
 	if c.Database == "" {
 		c.Database = filepath.Join(c.Data, "svc.db")
+	}
+	if c.ShipTo != "" && !c.Embedded() {
+		return errors.New("--ship-to (SVC_SHIP_TO) ships SQLite; PostgreSQL has an archive of its own, see docs/self-hosting.md")
 	}
 	if _, err := c.openID(); err != nil {
 		return err

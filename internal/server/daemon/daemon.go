@@ -33,6 +33,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/rest"
+	"github.com/svc-hq/svc/internal/server/ship"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/trail"
 	"github.com/svc-hq/svc/internal/server/vault"
@@ -78,6 +79,7 @@ type Daemon struct {
 	served   chan error
 	trace    *sdktrace.TracerProvider // nil where there is no collector
 	local    *local                   // nil unless it serves one person
+	shipper  *ship.Shipper            // nil where nothing is shipped
 }
 
 // Open opens the database of a configuration, making its folder first.
@@ -148,7 +150,10 @@ func (d *Daemon) prepare(ctx context.Context) (v *vault.Vault, err error) {
 			return nil, err
 		}
 	}
-	return v, d.store.Join(ctx)
+	if err := d.store.Join(ctx); err != nil {
+		return nil, err
+	}
+	return v, d.startShipping(ctx)
 }
 
 func (d *Daemon) assemble(v *vault.Vault) {
@@ -197,7 +202,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
 	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
-	m := newMetrics(watched{a, d.store, d.Live, d.queue, d.Ops.Money.Strangers})
+	m := newMetrics(watched{a, d.store, d.Live, d.queue, d.Ops.Money.Strangers, d.shippingAge})
 	d.outgoing(v, out, m)
 	d.serveMetrics(m)
 	mux.Handle("/metrics", r.NotFound()) // the dashboard would answer it with a page
@@ -230,6 +235,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, analyzeEvery, "gather statistics", d.store.Analyze) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
+	if d.shipper != nil {
+		d.background(ctx, func(ctx context.Context) { d.every(ctx, shipLateEvery, "shipping", d.shipper.Late) })
+	}
 	d.background(ctx, d.Ops.Ground.Leases.Run)
 	d.background(ctx, d.watchStandings)
 	d.background(ctx, d.Live.Listen)
@@ -330,7 +338,9 @@ func (d *Daemon) close(ctx context.Context) error {
 	if err := d.Ops.Outgoing.Seal(flushed); err != nil { // the next start goes on with it
 		d.log.Debug("some events are not sealed yet", "err", err)
 	}
-	return errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.endTracing(flushed), d.store.Close())
+	err := errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.endTracing(flushed))
+	d.stopShipping(flushed)
+	return errors.Join(err, d.store.Close())
 }
 
 // Handler returns what answers the requests, for tests that listen themselves.

@@ -123,7 +123,7 @@ func newMetrics(of watched) *metrics {
 		}),
 	}
 	m.registry.MustRegister(&loadCollector{of.api}, m.requests, m.duration, m.inFlight, m.jobs, m.sent, &productCollector{of},
-		&jobGauge{of.queue, of.store.Now}, &strangerGauge{of.strangers}, collectors.NewGoCollector(),
+		&jobGauge{of.queue, of.store.Now}, &strangerGauge{of.strangers}, shipGauge{of.shipping}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	decided, shared := newDecisions(m.registry), newCommits(m.registry)
 	of.api.Decided, of.store.Batched, of.queue.Observe = decided.count, shared.count, m.job

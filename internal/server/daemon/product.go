@@ -94,6 +94,7 @@ type watched struct {
 	live      *live.Set
 	queue     *jobs.Queue
 	strangers func(context.Context) (int, error) // of Money
+	shipping  func() (age time.Duration, ok bool)
 }
 
 // A productCollector tells, when it is asked, what is live. What is in the

@@ -93,16 +93,22 @@ func unseal(from, to string) (sealed bool, err error) {
 	return sealed, nil
 }
 
+func unsealed(file string) func(string) (bool, error) {
+	return func(work string) (bool, error) { return unseal(file, work) }
+}
+
 // opened has fn use a copy of a backup that was found sound, brought up to this
 // version: the file itself stays as it is.
-func opened(ctx context.Context, file string, fn func(work string, rows int, sealed bool) error) error {
+func opened(
+	ctx context.Context, file string, copied func(work string) (sealed bool, err error), fn func(work string, rows int, sealed bool) error,
+) error {
 	dir, err := os.MkdirTemp("", "svcd-backup")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	work := filepath.Join(dir, "backup.db")
-	sealed, err := unseal(file, work)
+	sealed, err := copied(work)
 	if err != nil {
 		return err
 	}
@@ -119,7 +125,10 @@ func opened(ctx context.Context, file string, fn func(work string, rows int, sea
 
 // verifyBackup looks at a backup and changes nothing.
 func verifyBackup(ctx context.Context, env Env, file string) error {
-	return opened(ctx, file, func(_ string, rows int, sealed bool) error {
+	if isFolder(file) {
+		return verifyShipped(ctx, env, file)
+	}
+	return opened(ctx, file, unsealed(file), func(_ string, rows int, sealed bool) error {
 		said := "is as it was written: its checksum fits and it can be read"
 		if !sealed {
 			said = "can be read, but carries no checksum, since an older svcd wrote it"

@@ -185,6 +185,22 @@ var settings = []setting{
 		nil,
 	},
 	{
+		"ship-to",
+		"SVC_SHIP_TO",
+		"",
+		"folder on another disk or a share that gets what is committed to SQLite within a second, for svcd restore --from; it must be there",
+		func(c *Config) any { return &c.ShipTo },
+		nil,
+	},
+	{
+		"ship-keep",
+		"SVC_SHIP_KEEP",
+		"168h",
+		"for how long the state of each moment can be restored from there",
+		func(c *Config) any { return &c.ShipKeep },
+		checkShipKeep,
+	},
+	{
 		"outbound-allow",
 		"SVC_OUTBOUND_ALLOW",
 		"",

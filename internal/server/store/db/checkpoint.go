@@ -34,6 +34,9 @@ func (d *DB) copyLog(ctx context.Context) {
 		if !d.grown.Swap(false) {
 			continue
 		}
+		if t := d.tail.Load(); t != nil && t.watch(ctx) {
+			continue // it copies the log, once it has read it
+		}
 		left, err := d.uncopied(ctx, peekAtLog)
 		if err == nil && left >= copyPages {
 			left, err = d.uncopied(ctx, copyTheLog)

@@ -49,6 +49,7 @@ type DB struct {
 	copying     sync.WaitGroup
 	stopCopying context.CancelFunc
 	grown       atomic.Bool // since it last looked
+	tail        atomic.Pointer[Tail]
 	// PostgreSQL's writers have connections of their own: readers must get on
 	// while writers wait for their org's lock.
 	writes    *sql.DB

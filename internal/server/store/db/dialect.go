@@ -54,6 +54,9 @@ var postgres = dialect{
 
 const maxSQLiteConns = 16
 
+// busyTimeout is for how many milliseconds another process's lock is waited for.
+const busyTimeout = "5000"
+
 // minSQLite is the first release without the WAL-reset corruption bug.
 const minSQLite = "3.51.3"
 
@@ -61,7 +64,7 @@ var embedded = dialect{
 	name: "sqlite",
 	open: func(path string, _ *suspected) (*sql.DB, error) {
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
-		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		q := url.Values{"_pragma": {"busy_timeout(" + busyTimeout + ")", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 			"wal_autocheckpoint(" + logPages + ")"}}
 		db := openSQLite("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode())
 		db.SetMaxOpenConns(maxSQLiteConns)

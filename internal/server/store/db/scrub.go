@@ -14,22 +14,41 @@ func (d *DB) Scrub(ctx context.Context) error {
 	if d.writer == nil {
 		return nil
 	}
-	return d.wrap(d.writer.aside(ctx, func(conn *sql.Conn) error {
-		if _, err := conn.ExecContext(ctx, `VACUUM`); err != nil {
-			return err
-		}
-		return emptyLog(ctx, conn)
-	}))
+	err := d.writer.aside(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, `VACUUM`)
+		return err
+	})
+	if err == nil {
+		err = d.emptyLog(ctx)
+	}
+	return d.wrap(err)
 }
 
-// emptyLog copies SQLite's log and cuts it, as soon as nobody reads from it.
-func emptyLog(ctx context.Context, conn *sql.Conn) error {
-	for end := time.Now().Add(10 * time.Second); ; {
-		var busy, pages, copied int
-		if err := conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied); err != nil {
+// emptyLog has SQLite's log copied and cut, as soon as nobody reads from it. Who
+// follows the log, in this process or another, reads from it always: then it is
+// asked to begin it anew, which cuts it as well.
+func (d *DB) emptyLog(ctx context.Context) error {
+	for end, asked := time.Now().Add(10*time.Second), false; ; asked = true {
+		var busy, pages, copied, version int
+		err := d.writer.aside(ctx, func(conn *sql.Conn) error {
+			if !asked {
+				if _, err := conn.ExecContext(ctx, fmt.Sprintf("%s = %d", userVersion, askAnew)); err != nil {
+					return err
+				}
+			}
+			if err := conn.QueryRowContext(ctx, userVersion).Scan(&version); err != nil || version != askAnew {
+				return err
+			}
+			if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil { // others write meanwhile
+				return err
+			}
+			defer conn.ExecContext(ctx, `PRAGMA busy_timeout = `+busyTimeout)
+			return conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
+		})
+		if err != nil && !d.isLocked(err) {
 			return err
 		}
-		if busy == 0 {
+		if err == nil && (busy == 0 || version != askAnew) {
 			return nil
 		}
 		if time.Now().After(end) {

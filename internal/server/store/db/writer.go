@@ -165,6 +165,9 @@ func (w *writer) commit(batch []*job, told map[string]int64) error {
 		return err
 	}
 	w.db.grown.Store(true)
+	if t := w.db.tail.Load(); t != nil {
+		t.wake()
+	}
 	return nil
 }
 
