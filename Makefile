@@ -22,7 +22,7 @@ RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/bac
 	client/hook/... client/login/... client/lsp/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
 	server/api/... server/auth/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
 	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
-	server/rest/... server/store/... server/vault/... core/shape/... \
+	server/rest/... server/ship/... server/store/... server/vault/... core/shape/... \
 	server/leases/... server/edge/... server/treewatch/... badline/...)
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10

@@ -34,7 +34,7 @@ var (
 	server = [][]string{
 		{"store/db", "trail"},
 		{"store"},
-		{"store/storetest", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing", "traces"},
+		{"store/storetest", "ship", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing", "traces"},
 		{"live", "memory"},
 		{"leases", "ruling"},
 		{"ops/ground"},

@@ -132,6 +132,9 @@ func (d *directory) moment() time.Time {
 
 // add writes changes behind the newest, and returns once the disk has them.
 func (d *directory) add(c db.Changes) error {
+	if len(c.Pages) == 0 {
+		return nil
+	}
 	h := head{Database: d.database, Chain: d.last.Chain, Number: d.last.Number + 1, Before: d.sum, Time: d.moment(), PageSize: c.PageSize,
 		Size: c.Size, At: c.At}
 	text, sum, err := packed(c).sealed(h)

@@ -143,34 +143,29 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // chain ships until something goes wrong: what follows is a chain of its own.
 func (s *Shipper) chain(ctx context.Context, d *directory, l *listing) error {
-	began := time.Now()
 	at, ok := d.goOn(l)
 	if ok = ok && s.tail.Resume(ctx, at); !ok {
 		if _, err := s.tail.Hold(ctx); err != nil {
 			return err
 		}
-		d.start()
-		if err := s.makeBase(ctx, d, nil)(); err != nil {
+		if err := s.makeBase(ctx, d, func(db.Changes) error { d.start(); return nil })(); err != nil {
 			return err
 		}
 	}
-	s.note(began, nil)
 	s.Log.Info("shipping what is committed", "dir", s.Dir, "from", Stamp(d.last.Time), "goes_on", ok)
 	return s.follow(ctx, d, l)
 }
 
-// makeBase returns what writes a base of the database as it is now. add is given
-// what leads up to it; it is nil where no base was before.
-func (s *Shipper) makeBase(ctx context.Context, d *directory, add func(db.Changes) error) func() error {
+// makeBase returns what writes a base of the database as it is now. lead is given
+// what leads up to it.
+func (s *Shipper) makeBase(ctx context.Context, d *directory, lead func(db.Changes) error) func() error {
 	snap, err := s.tail.Snapshot(ctx)
 	if err != nil {
 		return func() error { return err }
 	}
-	if add != nil && len(snap.Pages) > 0 {
-		if err := add(snap.Changes); err != nil {
-			snap.Close()
-			return func() error { return err }
-		}
+	if err := lead(snap.Changes); err != nil {
+		snap.Close()
+		return func() error { return err }
 	}
 	write := d.base(snap.At)
 	keep := d.now().Add(-s.Keep)
@@ -199,17 +194,7 @@ func (s *Shipper) follow(ctx context.Context, d *directory, l *listing) error {
 	}()
 	whole := context.WithoutCancel(ctx) // what is begun is ended, with what was committed last
 	for {
-		select {
-		case <-ctx.Done():
-			return s.ship(whole, d)
-		case err := <-made:
-			if made = nil; err != nil {
-				return err
-			}
-		case <-s.tail.Changed():
-		case <-time.After(s.times.Look):
-		}
-		if err := s.ship(whole, d); err != nil {
+		if err := s.ship(whole, d); err != nil || ctx.Err() != nil {
 			return err
 		}
 		if made == nil && d.now().Sub(based) >= min(s.times.Base, s.Keep) {
@@ -218,6 +203,15 @@ func (s *Shipper) follow(ctx context.Context, d *directory, l *listing) error {
 			go func() { to <- write() }()
 		}
 		wait(ctx, s.times.Every)
+		select {
+		case <-ctx.Done():
+		case err := <-made:
+			if made = nil; err != nil {
+				return err
+			}
+		case <-s.tail.Changed():
+		case <-time.After(s.times.Look):
+		}
 	}
 }
 
@@ -236,12 +230,12 @@ func (s *Shipper) ship(ctx context.Context, d *directory) error {
 			s.note(began, nil)
 			break
 		}
-		if err := d.add(c); err != nil {
+		if err = d.add(c); err != nil {
 			return err
 		}
 	}
 	c, err := s.tail.Turn(ctx)
-	if err == nil && len(c.Pages) > 0 {
+	if err == nil {
 		err = d.add(c)
 	}
 	return err
