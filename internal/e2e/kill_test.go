@@ -34,9 +34,10 @@ func runServer(t testing.TB, bin, data, dsn string) *process {
 	return runServerAt(t, "127.0.0.1:0", bin, data, dsn)
 }
 
-func runServerAt(t testing.TB, addr, bin, data, dsn string) *process {
+func runServerAt(t testing.TB, addr, bin, data, dsn string, more ...string) *process {
 	t.Helper()
-	cmd := exec.Command(bin, "serve", "--addr", addr, "--data", data, "--database", dsn, "--outbound-allow", "127.0.0.1")
+	cmd := exec.Command(bin, append([]string{"serve", "--addr", addr, "--data", data, "--database", dsn, "--outbound-allow", "127.0.0.1"},
+		more...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -55,6 +55,24 @@ func NewPostgres(ctx context.Context, dir, addr string, more ...string) (*Postgr
 	return p, nil
 }
 
+// At is another one, stopped, on a cluster that was made in another folder's
+// "data".
+func (p *Postgres) At(dir, addr string) *Postgres {
+	other := *p
+	other.dir, other.Addr, other.cmd, other.gone = dir, addr, nil, nil
+	return &other
+}
+
+// Shell returns a script to be run as whom it runs as, on its machine.
+func (p *Postgres) Shell(script string) *exec.Cmd {
+	host, port, _ := net.SplitHostPort(p.Addr)
+	cmd := exec.Command("/bin/sh", "-euc", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.who}
+	cmd.Dir = p.dir
+	cmd.Env = []string{"PATH=" + p.bin + ":" + os.Getenv("PATH"), "PGHOST=" + host, "PGPORT=" + port, "PGUSER=svc", "PGDATABASE=postgres"}
+	return cmd
+}
+
 func (p *Postgres) data() string { return filepath.Join(p.dir, "data") }
 
 // DSN returns the address of its database, by way of an address that leads
