@@ -171,7 +171,7 @@ func TestPostgresIsRestoredToAMoment(t *testing.T) {
 	sh := func(on *drill.Postgres, script string) string {
 		t.Helper()
 		out, err := on.Shell(strings.NewReplacer("/mnt/backup", filepath.Join(top, "backup"), "/var/lib/postgresql/restored",
-			filepath.Join(restored, "data"), "base-20260131", "base-"+time.Now().UTC().Format("20060102"), "2026-01-31T09:30:00Z", moment).
+			filepath.Join(restored, "data"), "base-20260131", "base-"+time.Now().UTC().Format("20060102"), "2026-01-31 09:30:00+00", moment).
 			Replace(script)).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, script, out)
@@ -192,7 +192,7 @@ func TestPostgresIsRestoredToAMoment(t *testing.T) {
 	post("before the base")
 	sh(pg, blocks[1])
 	post("between")
-	moment = time.Now().UTC().Format(time.RFC3339Nano)
+	moment = time.Now().UTC().Format("2006-01-02 15:04:05.000000+00")
 	post("too late")
 	log := sh(pg, `psql -Atc "SELECT pg_walfile_name(pg_switch_wal())"`)
 	await.True(t, "that the log is archived", func() bool {

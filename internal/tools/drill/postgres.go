@@ -150,7 +150,9 @@ func pause(ctx context.Context, d time.Duration) {
 // there is.
 func findBinaries() (string, error) {
 	if p, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(p), nil
+		if p, err = filepath.EvalSymlinks(p); err == nil { // of some, links may be elsewhere
+			return filepath.Dir(p), nil
+		}
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
