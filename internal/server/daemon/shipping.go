@@ -58,7 +58,8 @@ func (d *Daemon) startShipping(ctx context.Context) error {
 func holdShipping(path string) (io.Closer, error) {
 	f, err := hold(path, false)
 	if errors.Is(err, errRunning) {
-		return nil, &ship.OccupiedError{Why: fmt.Sprintf("another svcd ships into %s: give each its own folder with --ship-to", filepath.Dir(path))}
+		return nil, &ship.OccupiedError{Why: fmt.Sprintf("another svcd ships into %s: give each its own folder with --ship-to",
+			filepath.Dir(path))}
 	}
 	return f, err
 }

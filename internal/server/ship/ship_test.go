@@ -176,3 +176,70 @@ func TestEachMomentComesBack(t *testing.T) {
 	}
 	holds(t, w.dir, time.Time{}, w.content)
 }
+
+// What was deleted is out of the database's files once it was scrubbed, although
+// the log is followed, which keeps SQLite from emptying it; whoever scrubs.
+func TestWhatWasScrubbedIsNotInTheLog(t *testing.T) {
+	w := &world{t: t, dir: t.TempDir(), file: filepath.Join(t.TempDir(), "svc.db")}
+	w.start(often)
+	defer w.stop()
+	other := open(t, w.file)
+	defer other.Close()
+	for n, by := range []*store.Store{w.st, other, w.st} {
+		for _, value := range []string{fmt.Sprint("a secret of round ", n), "nothing"} {
+			err := by.Write(t.Context(), "", func(tx *store.Tx) error { return tx.SetMeta(t.Context(), "k", value) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.settled()
+		}
+		if err := by.Scrub(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"", "-wal"} {
+			text, err := os.ReadFile(w.file + end)
+			if err != nil || strings.Contains(string(text), "a secret of round") {
+				t.Errorf("round %d: svc.db%s has what was scrubbed (%v)", n, end, err)
+			}
+		}
+	}
+}
+
+// SQLite's log stays short while it is followed, and while what follows it has
+// nowhere to write.
+func TestTheLogStaysShort(t *testing.T) {
+	for _, how := range []string{"followed", "nowhere to write"} {
+		t.Run(how, func(t *testing.T) {
+			w := &world{t: t, dir: t.TempDir(), file: filepath.Join(t.TempDir(), "svc.db"), content: map[string]string{}}
+			w.start(often)
+			defer w.stop()
+			w.settled()
+			if how != "followed" {
+				if err := os.RemoveAll(w.dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := rand.New(rand.NewPCG(36, 2))
+			most := int64(0)
+			for range 900 { // some 40 MB
+				w.write(w.st, r)
+				info, err := os.Stat(w.file + "-wal")
+				if err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, info.Size())
+			}
+			if most > 48<<20 {
+				t.Errorf("the log grew to %d KB", most>>10)
+			}
+			if how != "followed" {
+				return
+			}
+			at := w.settled()
+			if spans, torn, err := ship.Verify(w.dir); err != nil || len(torn) > 0 || len(spans) != 1 || spans[0].Bases != 1 {
+				t.Errorf("shipped with gaps: %v %v %v", spans, torn, err)
+			}
+			holds(t, w.dir, at, w.content)
+		})
+	}
+}
