@@ -80,7 +80,7 @@ const DefaultMaxBody = 1 << 20
 type Runner struct {
 	Input  reflect.Type
 	Output reflect.Type
-	call   func(context.Context, *ops.Rooms, coord.Caller, func(any) error) (any, error)
+	call   func(context.Context, *ops.Rooms, *coord.Caller, func(any) error) (any, error)
 }
 
 // A room is a service whose methods the table may bind.
@@ -117,15 +117,21 @@ func run[R room, In, Out any](f func(R, context.Context, coord.Caller, In) (Out,
 // runAt binds one that takes its input by address, so that a large one is not
 // copied.
 func runAt[R room, In, Out any](f func(R, context.Context, coord.Caller, *In) (Out, error)) Runner {
+	return runBy(func(r R, ctx context.Context, who *coord.Caller, in *In) (Out, error) { return f(r, ctx, *who, in) })
+}
+
+// runBy binds one that takes the caller by address, too: it waits, and what is
+// copied would be on the stack meanwhile.
+func runBy[R room, In, Out any](f func(R, context.Context, *coord.Caller, *In) (Out, error)) Runner {
 	return Runner{
 		Input:  reflect.TypeFor[In](),
 		Output: reflect.TypeFor[Out](),
-		call: func(ctx context.Context, all *ops.Rooms, who coord.Caller, decode func(any) error) (any, error) {
-			var input In
-			if err := decode(&input); err != nil {
+		call: func(ctx context.Context, all *ops.Rooms, who *coord.Caller, decode func(any) error) (any, error) {
+			input := new(In)
+			if err := decode(input); err != nil {
 				return nil, err
 			}
-			return f(in[R](all), ctx, who, &input)
+			return f(in[R](all), ctx, who, input)
 		},
 	}
 }
@@ -258,8 +264,8 @@ func (a *API) run(ctx context.Context, op *Op, who *coord.Caller, decode func(an
 func (a *API) admitted(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
 	done := func() {}
 	defer func() { done() }()
-	who.MayFree = who.IsPerson() || op.Agent == AsScoped
-	return op.Run.call(ctx, a.ops, *who, func(in any) error {
+	return op.Run.call(ctx, a.ops, who, func(in any) error {
+		who.MayFree = who.IsPerson() || op.Agent == AsScoped
 		if err := decode(in); err != nil {
 			return err
 		}
@@ -306,29 +312,46 @@ func (a *API) admit(ctx context.Context, op *Op, who *coord.Caller, decode func(
 	}, func() { done() }, nil
 }
 
-// CallTool is Call for an agent: the caller counts as active this month.
-func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (out any, news News, err error) {
+// CallTool is Call for an agent: the caller counts as active this month. It may
+// wait long, so the checks before have a function of their own (see WaitFor).
+func (a *API) CallTool(ctx context.Context, op *Op, from *coord.Caller, decode func(any) error) (any, News, error) {
 	ctx = work.ToolCall(ctx)
-	from := who
-	news = func() (string, error) { return a.ops.Moments.News(ctx, from) }
-	who.Via = coord.ViaTool
-	if err := Check(op, who); err != nil {
-		return nil, news, err
-	}
-	decode, leave, err := a.admit(ctx, &op, &who, decode)
+	who, decode, leave, err := a.admitTool(ctx, op, from, decode)
 	if err != nil {
-		return nil, func() (string, error) { return "", nil }, err
+		return nil, nil, err
 	}
 	defer leave()
-	if err = a.speaker(ctx, &who); err != nil {
-		return nil, func() (string, error) { return "", nil }, err
+	out, err := a.run(ctx, op, who, decode)
+	return out, func() (string, error) { return a.news(ctx, from, who.Lineage) }, err
+}
+
+// admitTool is what comes before a tool is run: it checks and counts the caller,
+// and returns them as who calls a tool.
+func (a *API) admitTool(ctx context.Context, op *Op, from *coord.Caller, decode func(any) error) (
+	who *coord.Caller, _ func(any) error, leave func(), err error) {
+	who = new(*from)
+	who.Via = coord.ViaTool
+	if err := Check(*op, *who); err != nil {
+		return nil, nil, nil, err
 	}
-	from.Lineage = who.Lineage
-	if err := a.ops.Money.Admit(ctx, who); err != nil {
-		return nil, news, err
+	if decode, leave, err = a.admit(ctx, op, who, decode); err != nil {
+		return nil, nil, nil, err
 	}
-	out, err = a.run(ctx, &op, &who, decode)
-	return out, news, err
+	if err = a.speaker(ctx, who); err == nil {
+		err = a.ops.Money.Admit(ctx, *who)
+	}
+	if err != nil {
+		leave()
+		return nil, nil, nil, err
+	}
+	return who, decode, leave, nil
+}
+
+// news returns what there is for a caller of a lineage.
+func (a *API) news(ctx context.Context, from *coord.Caller, lineage string) (string, error) {
+	who := *from
+	who.Lineage = lineage
+	return a.ops.Moments.News(ctx, who)
 }
 
 // News returns what waits for the agent that called a tool, in words for it.

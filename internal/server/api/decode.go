@@ -61,8 +61,8 @@ func nulls(text []byte) (out []string) {
 }
 
 // DecodeTool reads a tool's arguments, all of which are in one object.
-func (a *API) DecodeTool(op Op, args []byte, in any) error {
-	want := a.Inputs(op)
+func (a *API) DecodeTool(op *Op, args []byte, in any) error {
+	want := a.Inputs(*op)
 	if err := want.SetDefaults(reflect.ValueOf(in).Elem()); err != nil {
 		return err
 	}

@@ -162,6 +162,6 @@ var around = []Op{
 		Success:  200,
 		Class:    Waiting,
 		Problems: fails(missing),
-		Run:      run((*moments.Service).WaitFor),
+		Run:      runBy((*moments.Service).WaitFor),
 	},
 }

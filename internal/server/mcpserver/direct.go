@@ -111,7 +111,7 @@ type content struct {
 }
 
 // answer writes what a tool said.
-func (p *profile) answer(w http.ResponseWriter, c call, a answer) {
+func (p *profile) answer(w http.ResponseWriter, c *call, a *answer) {
 	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
 	if p.lean {
 		out.Result.Structured = nil

@@ -26,58 +26,85 @@ const (
 	answerFor = time.Minute // how long a call that does not wait may take, and its answer to be read
 )
 
-// ServeHTTP checks a request before anything of it is looked at: host and
-// origin, token, method, size, form. Then a plain call of a tool is answered
-// here, and everything else by the SDK.
+// An entry is a request that was let in.
+type entry struct {
+	who     coord.Caller
+	profile *profile
+	body    []byte
+	call    // of a tool, if it is a plain one
+	plain   bool
+}
+
+// ServeHTTP answers a plain call of a tool here, and everything else with the
+// SDK. A tool may wait long: the checks before have returned by then, and what
+// they need of the stack is free again.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.ourHost(r.Host) || !s.ourOrigin(r) {
-		s.refuse(w, problem.Newf(problem.Forbidden, "this request came under another name or from another site"))
-		return
+	e := s.enter(w, r)
+	switch {
+	case e == nil: // refused
+	case e.plain:
+		a := s.run(r.Context(), e.tool, &e.who, e.args)
+		e.profile.answer(w, &e.call, &a)
+	default:
+		e.bySDK(w, r)
 	}
-	who, err := s.caller(r)
+}
+
+// bySDK has the SDK answer a request.
+func (e *entry) bySDK(w http.ResponseWriter, r *http.Request) {
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{&e.who, r.Context()}))
+	r.Body = io.NopCloser(bytes.NewReader(e.body))
+	e.profile.sdk().ServeHTTP(w, r)
+}
+
+// enter checks a request before anything of it is looked at: host and origin,
+// token, method, size, form. It answers those that are refused.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) *entry {
+	e, err := s.check(w, r)
 	if err != nil {
-		if text := challenge[problem.KindOf(err)]; text != "" {
-			w.Header().Set("WWW-Authenticate", text)
-		}
 		s.refuse(w, err)
-		return
+		return nil
 	}
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		s.refuse(w, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close"))
-		return
-	}
-	if !isJSON(r.Header) {
-		s.refuse(w, problem.Newf(problem.UnsupportedMedia, "send the message as Content-Type: application/json"))
-		return
-	}
-	body, err := readAll(w, r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	m, bad := parse(body)
+	m, bad := parse(e.body)
 	if bad == nil {
 		bad = m.check(r.Header)
 	}
 	if bad != nil {
 		bad.write(w)
-		return
+		return nil
 	}
 	// A wait may take longer than reading a request ever should.
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(time.Time{})
 	_ = connection.SetWriteDeadline(time.Now().Add(wire.MaxWaitSeconds*time.Second + answerFor))
 	query := r.URL.Query()
-	p := s.profiles[profileKey{core: query.Get("profile") == "core", lean: query.Get("for") == Lean}]
-	who.ForModel = p.lean
-	if c, ok := p.direct(r.Header, m); ok {
-		p.answer(w, c, s.run(r.Context(), c.tool, who, c.args))
-		return
+	e.profile = s.profiles[profileKey{core: query.Get("profile") == "core", lean: query.Get("for") == Lean}]
+	e.who.ForModel = e.profile.lean
+	e.call, e.plain = e.profile.direct(r.Header, m)
+	return e
+}
+
+// check reads a request of somebody who may send it, or says what is wrong.
+func (s *Server) check(w http.ResponseWriter, r *http.Request) (_ *entry, err error) {
+	if !s.ourHost(r.Host) || !s.ourOrigin(r) {
+		return nil, problem.Newf(problem.Forbidden, "this request came under another name or from another site")
 	}
-	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{who, r.Context()}))
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	p.sdk().ServeHTTP(w, r)
+	e := new(entry)
+	if e.who, err = s.caller(r); err != nil {
+		if text := challenge[problem.KindOf(err)]; text != "" {
+			w.Header().Set("WWW-Authenticate", text)
+		}
+		return nil, err
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close")
+	}
+	if !isJSON(r.Header) {
+		return nil, problem.Newf(problem.UnsupportedMedia, "send the message as Content-Type: application/json")
+	}
+	e.body, err = readAll(w, r)
+	return e, err
 }
 
 // challenge is what WWW-Authenticate says to those who may not enter.

@@ -184,7 +184,7 @@ type callerKey struct{}
 // A calling is who calls, and how long they are there: the SDK goes on with a
 // call whose client has gone.
 type calling struct {
-	coord.Caller
+	who   *coord.Caller
 	there context.Context
 }
 
@@ -198,7 +198,7 @@ func (s *Server) handler(p *profile, t *tool) mcp.ToolHandler {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
 		defer context.AfterFunc(from.there, leave)()
-		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
+		a := s.run(ctx, t, from.who, req.Params.Arguments)
 		out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, IsError: a.failed}
 		if !p.lean {
 			out.StructuredContent = json.RawMessage(a.structured)
@@ -215,13 +215,19 @@ type answer struct {
 }
 
 // run calls a tool. A failure is an answer that the model can read, never an
-// error of the protocol.
-func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte) answer {
+// error of the protocol. What is left to do after a tool that may have waited
+// has a function of its own.
+func (s *Server) run(ctx context.Context, t *tool, who *coord.Caller, args []byte) answer {
 	trail.Of(ctx).Name("tool " + t.Name)
-	out, news, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
+	out, news, err := s.api.CallTool(ctx, &t.op, who, func(in any) error { return s.api.DecodeTool(&t.op, args, in) })
 	if err != nil {
 		return s.failure(ctx, t, err)
 	}
+	return s.told(ctx, t, out, news)
+}
+
+// told puts what a tool returned into an answer, and the news for its agent.
+func (s *Server) told(ctx context.Context, t *tool, out any, news api.News) answer {
 	out = protect(out)
 	structured, err := encode(out)
 	if err != nil {

@@ -21,16 +21,17 @@ const lingers = 30 * time.Second
 // enterWait notes who waits for whom. If the caller's wait would close a circle
 // it returns how to get out of it instead: all of them would wait for ever.
 // Waits are noted in the database, where other replicas see them.
-func (s *Service) enterWait(ctx context.Context, who coord.Caller, in wire.WaitFor, t target) (id string, circle *wire.Waited, err error) {
+func (s *Service) enterWait(ctx context.Context, w *wait) (id string, circle *wire.Waited, err error) {
+	who, in, t := w.who, w.in, w.target
 	seen, err := t.holders(ctx, nil)
 	if err != nil || len(seen.holders) == 0 {
 		return "", nil, err
 	}
-	err = s.Write(ctx, who, func(tx *store.Tx) error {
+	err = s.Write(ctx, *who, func(tx *store.Tx) error {
 		sess := t.place.Session
 		if sess == nil {
 			// Which of several agents it is may not be known: then no circle is.
-			if sess, err = s.work.ActingSession(ctx, tx, who, in.SessionID, ""); err != nil || sess == nil {
+			if sess, err = s.work.ActingSession(ctx, tx, *who, in.SessionID, ""); err != nil || sess == nil {
 				return nil
 			}
 		}
@@ -121,11 +122,11 @@ func circleText(chain []store.WaitRow, holder wire.WaitHolder) string {
 
 // leaveWait forgets a wait that is over. One that timed out is forgotten when
 // its time is up: its agent may be about to wait again.
-func (s *Service) leaveWait(ctx context.Context, who coord.Caller, id string) {
+func (s *Service) leaveWait(ctx context.Context, who *coord.Caller, id string) {
 	if id == "" {
 		return
 	}
-	err := s.Write(context.WithoutCancel(ctx), who, func(tx *store.Tx) error { return tx.DropWait(context.WithoutCancel(ctx), id) })
+	err := s.Write(context.WithoutCancel(ctx), *who, func(tx *store.Tx) error { return tx.DropWait(context.WithoutCancel(ctx), id) })
 	if err != nil {
 		s.Logger.WarnContext(ctx, "a wait that is over stays noted until its time is up", "err", err)
 	}

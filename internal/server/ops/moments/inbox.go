@@ -18,7 +18,7 @@ func (s *Service) Inbox(ctx context.Context, who coord.Caller, in wire.InboxTool
 	if in.WaitSeconds == 0 {
 		return s.inbox(ctx, who, in)
 	}
-	done, err := s.openWait(who)
+	done, err := s.openWait(&who)
 	if err != nil {
 		return out, err
 	}

@@ -44,7 +44,7 @@ type waiter struct {
 	try      func(ctx context.Context, behind []string) (look, error)
 	claims   bool                    // whether claims are in the way
 	concerns func(*coord.Event) bool // whether to look after an event, though the claim in the way stands
-	done     chan waitEnd
+	done     chan *waitEnd
 
 	// Guarded by lines.mu:
 	look bool // to be done
@@ -236,7 +236,7 @@ func (s *Service) round(l *line, failed error) {
 		s.lines.mu.Unlock()
 		if err != nil || out.Status == "free" {
 			select {
-			case w.done <- waitEnd{out.Waited, err}:
+			case w.done <- &waitEnd{out.Waited, err}:
 			default: // told already
 			}
 		}

@@ -28,7 +28,7 @@ type waits struct {
 }
 
 // openWait counts one more wait of the caller, or refuses it.
-func (s *Service) openWait(who coord.Caller) (done func(), err error) {
+func (s *Service) openWait(who *coord.Caller) (done func(), err error) {
 	s.waits.mu.Lock()
 	defer s.waits.mu.Unlock()
 	key := who.OrgID + " " + who.UserID
@@ -78,67 +78,102 @@ type sight struct {
 	held    *standing // a claim among them, if there is one
 }
 
+// A wait is one call of wait_for, from when its target is known.
+type wait struct {
+	who    *coord.Caller
+	in     *wire.WaitFor
+	since  time.Time
+	target *target
+	noted  string // its id in the database, where other replicas see it
+	waiter *waiter
+	leave  func() // its line
+}
+
 // WaitFor returns as soon as its target is free, or at the timeout with who is
-// in the way. It ends when the caller goes away. Of several who wait, whoever
-// waited first is told first.
-func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor) (out wire.Waited, err error) {
+// in the way. It ends when the caller goes away. Of several who wait, the first
+// who came is told first.
+//
+// Thousands wait at a time, for minutes, each on a stack of its own. What is done
+// before and after is therefore done in other functions, whose frames are not on
+// the stack meanwhile, and what is large is passed on by address, here and on
+// the whole way from the request. BenchmarkOpenWaits tells what that is worth.
+func (s *Service) WaitFor(ctx context.Context, who *coord.Caller, in *wire.WaitFor) (wire.Waited, error) {
 	done, err := s.openWait(who)
 	if err != nil {
-		return out, err
+		return wire.Waited{}, err
 	}
 	defer done()
-	start := time.Now()
-	t, err := s.waitTarget(ctx, who, in)
-	if err != nil {
-		return out, err
+	w, end := s.beginWait(ctx, who, in)
+	if end != nil {
+		return end.out, end.err
 	}
-	id, circle, err := s.enterWait(ctx, who, in, t)
-	if err != nil {
-		return out, err
-	}
-	if circle != nil {
-		circle.Target, circle.WaitedMS = t.name, int(time.Since(start).Milliseconds())
-		return *circle, nil
-	}
-	defer func() {
-		if out.Status == "free" || err != nil {
-			s.leaveWait(ctx, who, id)
-		}
-	}()
-	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1), claims: t.claims, concerns: t.concerns,
-		try: func(ctx context.Context, behind []string) (look, error) { return s.tryFree(ctx, who, t, behind) }}
-	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.Repo.ID+" "+t.name, w)
-	defer leave()
 	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
 	defer timeout.Stop()
 	select {
-	case end := <-w.done:
-		out, err = end.out, end.err
+	case end = <-w.waiter.done:
 	case <-timeout.C:
-		out, err = s.lastLook(ctx, who, t, w)
 	case <-ctx.Done():
-		return out, ctx.Err()
+		end = &waitEnd{err: ctx.Err()}
+	}
+	return s.endWait(ctx, w, end)
+}
+
+// beginWait stands in line for what to wait for, or says why not.
+func (s *Service) beginWait(ctx context.Context, who *coord.Caller, in *wire.WaitFor) (*wait, *waitEnd) {
+	w := &wait{who: who, in: in, since: time.Now()}
+	t, err := s.waitTarget(ctx, who, in)
+	if err != nil {
+		return nil, &waitEnd{err: err}
+	}
+	w.target = t
+	var circle *wire.Waited
+	if w.noted, circle, err = s.enterWait(ctx, w); err != nil {
+		return nil, &waitEnd{err: err}
+	}
+	if circle != nil {
+		circle.Target, circle.WaitedMS = t.name, int(time.Since(w.since).Milliseconds())
+		return nil, &waitEnd{out: *circle}
+	}
+	w.waiter = &waiter{ctx: ctx, intent: t.intent, done: make(chan *waitEnd, 1), claims: t.claims, concerns: t.concerns,
+		try: func(ctx context.Context, behind []string) (look, error) { return s.tryFree(ctx, who, t, behind) }}
+	w.leave = s.queueUp(who.OrgID, who.OrgID+" "+t.place.Repo.ID+" "+t.name, w.waiter)
+	return w, nil
+}
+
+// endWait leaves the line and completes what is said of the wait. Without an end the
+// time is up.
+func (s *Service) endWait(ctx context.Context, w *wait, end *waitEnd) (out wire.Waited, err error) {
+	defer func() {
+		if out.Status == "free" || err != nil {
+			s.leaveWait(ctx, w.who, w.noted)
+		}
+	}()
+	defer w.leave()
+	if end != nil {
+		out, err = end.out, end.err
+	} else {
+		out, err = s.lastLook(ctx, w)
 	}
 	if err == nil {
-		err = s.addLapses(ctx, who, out.Holders)
+		err = s.addLapses(ctx, w.who, out.Holders)
 	}
 	if err == nil && out.Status == "still_busy" {
-		err = s.meanwhile(ctx, who, t, &out)
+		err = s.meanwhile(ctx, w.who, w.target, &out)
 	}
 	if err == nil {
-		err = s.wish(ctx, who, in, t, &out)
+		err = s.wish(ctx, w, &out)
 	}
-	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
+	out.Target, out.WaitedMS = w.target.name, int(time.Since(w.since).Milliseconds())
 	return out, err
 }
 
 // meanwhile adds to an answer which files of the caller's own scope nobody else
 // holds: that is what to go on with.
-func (s *Service) meanwhile(ctx context.Context, who coord.Caller, t target, out *wire.Waited) error {
+func (s *Service) meanwhile(ctx context.Context, who *coord.Caller, t *target, out *wire.Waited) error {
 	const most = 5
 	var free limit.List[string]
 	err := s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
-		w := t.place.Worker(ix, who)
+		w := t.place.Worker(ix, *who)
 		for i := 0; i < len(w.Claims) && !free.Cut; i++ {
 			c := &w.Claims[i]
 			if c.Kind == coord.ClaimPath && c.Source == coord.Declared && c.Mode != coord.Wanted && c.Selector != t.name &&
@@ -159,7 +194,7 @@ func (s *Service) meanwhile(ctx context.Context, who coord.Caller, t target, out
 }
 
 // addLapses tells of holders' claims when they end, if nothing more happens.
-func (s *Service) addLapses(ctx context.Context, who coord.Caller, holders []wire.WaitHolder) error {
+func (s *Service) addLapses(ctx context.Context, who *coord.Caller, holders []wire.WaitHolder) error {
 	if len(holders) == 0 {
 		return nil
 	}
@@ -187,20 +222,21 @@ func (s *Service) addLapses(ctx context.Context, who coord.Caller, holders []wir
 }
 
 // lastLook returns what was seen when the time is up.
-func (s *Service) lastLook(ctx context.Context, who coord.Caller, t target, w *waiter) (wire.Waited, error) {
+func (s *Service) lastLook(ctx context.Context, w *wait) (wire.Waited, error) {
 	s.lines.mu.Lock()
-	out := w.last
+	out := w.waiter.last
 	s.lines.mu.Unlock()
 	if out.Status != "" {
 		return out.Waited, nil
 	}
+	t := *w.target
 	t.intent = "" // nobody has looked yet, and nothing is granted out of turn
-	out, err := s.tryFree(ctx, who, t, nil)
+	out, err := s.tryFree(ctx, w.who, &t, nil)
 	return out.Waited, err
 }
 
 // tryFree looks whether the target is free.
-func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behind []string) (out look, err error) {
+func (s *Service) tryFree(ctx context.Context, who *coord.Caller, t *target, behind []string) (out look, err error) {
 	seen, err := t.holders(ctx, behind)
 	if err != nil {
 		return out, err
@@ -226,8 +262,8 @@ func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behin
 }
 
 // regrant tries again to honour an intent's exclusive claim.
-func (s *Service) regrant(ctx context.Context, who coord.Caller, id string) (granted bool, err error) {
-	err = s.Alter(ctx, who, func(c *ground.Change) error {
+func (s *Service) regrant(ctx context.Context, who *coord.Caller, id string) (granted bool, err error) {
+	err = s.Alter(ctx, *who, func(c *ground.Change) error {
 		i, err := c.IntentByID(ctx, who.OrgID, id)
 		if err != nil || !i.Status.Live() || i.Mode != coord.Exclusive || i.EffectiveMode == coord.Exclusive {
 			return err
@@ -249,13 +285,13 @@ func (s *Service) regrant(ctx context.Context, who coord.Caller, id string) (gra
 }
 
 // waitTarget reads what to wait for.
-func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.WaitFor) (t target, err error) {
+func (s *Service) waitTarget(ctx context.Context, who *coord.Caller, in *wire.WaitFor) (*target, error) {
 	given := 0
 	for _, set := range []bool{in.Path != nil, in.Symbol != nil, in.Intent != nil, in.Conflict != nil} {
 		given += boolInt(set)
 	}
 	if given != 1 {
-		return t, problem.InvalidField("path", "give exactly one of path, symbol, intent and conflict")
+		return nil, problem.InvalidField("path", "give exactly one of path, symbol, intent and conflict")
 	}
 	switch {
 	case in.Intent != nil:
@@ -263,7 +299,7 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	case in.Conflict != nil:
 		return s.waitConflict(ctx, who, string(*in.Conflict))
 	}
-	what, set := engine.Target{}, coord.ScopeSet{}
+	t, what, set := &target{claims: true}, engine.Target{}, coord.ScopeSet{}
 	switch {
 	case in.Path != nil:
 		set.Paths = []string{*in.Path}
@@ -277,7 +313,7 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol", "contracts[0]": "symbol"}[bad[i].Path]
 	}
 	if err := problem.Invalid(bad); err != nil {
-		return t, err
+		return nil, err
 	}
 	switch {
 	case in.Path != nil:
@@ -287,14 +323,14 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	default:
 		what.Symbol, t.name = set.Symbols[0], set.Symbols[0]
 	}
-	err = s.Read(ctx, func(tx *store.Tx) error {
-		t.place, err = s.work.Spot(ctx, tx, who, in.SessionID, in.Repo)
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		t.place, err = s.work.Spot(ctx, tx, *who, in.SessionID, in.Repo)
 		return err
 	})
 	if t.place.Session != nil && t.place.Session.IntentID != nil {
 		t.intent = *t.place.Session.IntentID
 	}
-	t.claims, t.concerns = true, func(e *coord.Event) bool {
+	t.concerns = func(e *coord.Event) bool {
 		return changesRules(e.Type) || e.Actor.ID == who.UserID || e.Subject.ID == t.intent ||
 			t.place.Session != nil && (e.Actor.ID == t.place.Session.ID || e.Subject.ID == t.place.Session.ID)
 	}
@@ -307,7 +343,7 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	t.holders = func(ctx context.Context, behind []string) (sight, error) {
 		seen := sight{outcome: "released"}
 		err := s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
-			for _, h := range engine.Holders(ix, t.place.Worker(ix, who), what) {
+			for _, h := range engine.Holders(ix, t.place.Worker(ix, *who), what) {
 				if onlyQueues(h, behind) {
 					continue
 				}
@@ -340,13 +376,13 @@ func waitHolder(h engine.Hold) wire.WaitHolder {
 	return out
 }
 
-func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) (t target, err error) {
+func (s *Service) waitIntent(ctx context.Context, who *coord.Caller, ref string) (*target, error) {
 	var first store.IntentRow
-	err = s.Read(ctx, func(tx *store.Tx) error {
-		first, err = work.FindIntent(ctx, tx, who, ref)
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		first, err = work.FindIntent(ctx, tx, *who, ref)
 		return err
 	})
-	t.name = first.Ref
+	t := &target{name: first.Ref}
 	t.concerns = func(e *coord.Event) bool { return e.Subject.ID == first.ID }
 	t.holders = func(ctx context.Context, _ []string) (seen sight, err error) {
 		err = s.Read(ctx, func(tx *store.Tx) error {
@@ -377,17 +413,17 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 	return t, err
 }
 
-func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string) (t target, err error) {
+func (s *Service) waitConflict(ctx context.Context, who *coord.Caller, ref string) (*target, error) {
 	var row store.ConflictRow
-	err = s.Read(ctx, func(tx *store.Tx) error {
-		row, err = work.FindConflict(ctx, tx, who, ref)
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		row, err = work.FindConflict(ctx, tx, *who, ref)
 		return err
 	})
-	t.name = row.Ref
+	t := &target{name: row.Ref}
 	t.concerns = func(e *coord.Event) bool { return e.Subject.ID == row.ID }
 	t.holders = func(ctx context.Context, _ []string) (seen sight, err error) {
 		err = s.Read(ctx, func(tx *store.Tx) error {
-			row, err := work.FindConflict(ctx, tx, who, t.name)
+			row, err := work.FindConflict(ctx, tx, *who, t.name)
 			seen.outcome = string(row.Status)
 			if err == nil && row.Status.Live() {
 				for _, p := range row.Parties {

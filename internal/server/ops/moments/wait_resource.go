@@ -17,7 +17,7 @@ import (
 // numberholders returns who is in the way of one more number of a resource:
 // all who have one, if there is none left. Nobody is, once the caller's intent
 // has one.
-func (s *Service) numberholders(who coord.Caller, t target, r scope.Resource) func(context.Context, []string) (sight, error) {
+func (s *Service) numberholders(who *coord.Caller, t *target, r scope.Resource) func(context.Context, []string) (sight, error) {
 	return func(ctx context.Context, _ []string) (seen sight, err error) {
 		seen.outcome = "released"
 		if r.Kind == scope.Migrations {
@@ -59,8 +59,8 @@ func (s *Service) numberholders(who coord.Caller, t target, r scope.Resource) fu
 
 // lease gives the caller's intent what it asked for and what is free now, and
 // returns how it stands with the target.
-func (s *Service) lease(ctx context.Context, who coord.Caller, t target) (out *coord.Lease, err error) {
-	err = s.Alter(ctx, who, func(c *ground.Change) error {
+func (s *Service) lease(ctx context.Context, who *coord.Caller, t *target) (out *coord.Lease, err error) {
+	err = s.Alter(ctx, *who, func(c *ground.Change) error {
 		i, err := c.IntentByID(ctx, who.OrgID, t.intent)
 		if err != nil || !i.Status.Live() {
 			return err

@@ -28,7 +28,7 @@ const (
 
 // wishOf names what somebody waits for: its kind, which says how to look at it,
 // and its name.
-func wishOf(in wire.WaitFor, t target) string {
+func wishOf(in *wire.WaitFor, t *target) string {
 	kind := "path"
 	switch {
 	case in.Intent != nil:
@@ -45,13 +45,13 @@ func wishOf(in wire.WaitFor, t target) string {
 
 // wish notes what a wait that is over leaves: a wish where its target is still
 // busy, and none any more where it is free.
-func (s *Service) wish(ctx context.Context, who coord.Caller, in wire.WaitFor, t target, out *wire.Waited) error {
-	noted := false
-	err := s.Write(ctx, who, func(tx *store.Tx) (err error) {
+func (s *Service) wish(ctx context.Context, w *wait, out *wire.Waited) error {
+	who, in, t, noted := w.who, w.in, w.target, false
+	err := s.Write(ctx, *who, func(tx *store.Tx) (err error) {
 		noted = false
 		sess := t.place.Session
 		if sess == nil {
-			if sess, err = s.work.ActingSession(ctx, tx, who, in.SessionID, ""); err != nil || sess == nil {
+			if sess, err = s.work.ActingSession(ctx, tx, *who, in.SessionID, ""); err != nil || sess == nil {
 				return nil // which of several agents it is may not be known
 			}
 		}
