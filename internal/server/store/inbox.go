@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -130,61 +131,64 @@ const notInContext = `NOT EXISTS (SELECT 1 FROM deliveries d JOIN sessions o ON 
 // that none of the person's agents has seen. Channels of other repos are left
 // out, and questions, which are delivered as such.
 func (tx *Tx) Undelivered(ctx context.Context, s SessionRow, limit int) ([]coord.Message, error) {
-	f := filter{}
 	r := Reader{User: s.User.ID, Agent: true}
-	query := `SELECT ` + r.messageColumns() + undelivered(&f, s) + ` ORDER BY m.seq` + f.limit(limit)
-	rows, err := all(ctx, tx, scanMessage, query, f.args...)
+	query, args := undeliveredMessages().of(&s, untold{limit: limit})
+	rows, err := all(ctx, tx, scanMessage, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	return rows, tx.withAcks(ctx, r, rows)
 }
 
+var undeliveredMessages = sync.OnceValue(func() template {
+	return templateOf(`SELECT ` + Reader{Agent: true}.messageColumns() + undelivered() + ` ORDER BY m.seq LIMIT :limit+0`)
+})
+
 // undelivered is where they are found.
-func undelivered(f *filter, s SessionRow) string {
-	f.conds = nil
-	org, user, since := f.arg(s.OrgID), f.arg(s.User.ID), f.arg(s.StartedAt)
-	f.and(`(c.repo_id IS NULL OR c.repo_id = ?)`, s.Repo.ID)
-	f.and(`(m.about_kind IS NULL OR m.about_kind <> 'question' OR c.kind = 'channel')`)
-	f.and(notFromLineage, s.LineageID)
-	f.and(notInContext, s.OrgID, s.User.ID, s.Tool, s.ExternalID)
+func undelivered() string {
 	return messageTables + `
-		JOIN message_recipients x ON x.message_id = m.id AND x.user_id = ` + user + `
+		JOIN message_recipients x ON x.message_id = m.id AND x.user_id = :user
 		JOIN (
-			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND at >= ` + since + `
+			SELECT message_id FROM message_recipients WHERE org_id = :org AND user_id = :user AND at >= :started
 			UNION
-			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND delivered_at IS NULL
+			SELECT message_id FROM message_recipients WHERE org_id = :org AND user_id = :user AND delivered_at IS NULL
 				AND agent_read_at IS NULL
-		) fresh ON fresh.message_id = m.id` + f.where()
+		) fresh ON fresh.message_id = m.id
+		WHERE (c.repo_id IS NULL OR c.repo_id = :repo)
+			AND (m.about_kind IS NULL OR m.about_kind <> 'question' OR c.kind = 'channel')
+			AND ` + by(notFromLineage, ":lineage") + ` AND ` + by(notInContext, ":org", ":user", ":tool", ":external")
 }
 
 // HasNews reports whether a session's agent is to be told of a message, a
 // question or an answer: whether Undelivered, UntoldQuestions or UntoldAnswers
 // would return any.
 func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool, error) {
-	f := filter{}
-	query := `SELECT CASE WHEN ` + turned(&f, s) + ` OR EXISTS (SELECT 1` + undelivered(&f, s) + `)
-		OR EXISTS (SELECT 1` + tx.untoldQuestions(&f, s, quiet) + `)
-		OR EXISTS (SELECT 1` + tx.untoldAnswers(&f, s, quiet) + `) THEN 1 ELSE 0 END`
-	n, err := tx.count(ctx, query, f.args...)
+	query, args := hasNews().of(&s, untold{now: tx.Now, quiet: quiet})
+	n, err := tx.count(ctx, query, args...)
 	return n > 0, err
 }
+
+var hasNews = sync.OnceValue(func() template {
+	return templateOf(`SELECT CASE WHEN ` + turned() + ` OR EXISTS (SELECT 1` + undelivered() + `)
+		OR EXISTS (SELECT 1` + untoldQuestions() + `)
+		OR EXISTS (SELECT 1` + untoldAnswers() + `) THEN 1 ELSE 0 END`)
+})
 
 // Turned reports whether something has become of a session's conflicts since
 // its agent was told of them.
 func (tx *Tx) Turned(ctx context.Context, s SessionRow) (bool, error) {
-	f := filter{}
-	query := `SELECT CASE WHEN ` + turned(&f, s) + ` THEN 1 ELSE 0 END`
-	n, err := tx.count(ctx, query, f.args...)
+	query, args := hasTurned().of(&s, untold{})
+	n, err := tx.count(ctx, query, args...)
 	return n > 0, err
 }
 
-func turned(f *filter, s SessionRow) string {
-	id, org := f.arg(s.ID), f.arg(s.OrgID)
+var hasTurned = sync.OnceValue(func() template { return templateOf(`SELECT CASE WHEN ` + turned() + ` THEN 1 ELSE 0 END`) })
+
+func turned() string {
 	turn := func(side, over string) string {
 		// A cross join, which SQLite takes in the order that is written: with
 		// statistics of a young org it walked all conflicts of the org instead.
-		return `EXISTS (SELECT 1 FROM sessions k CROSS JOIN conflicts t WHERE k.id = ` + id + ` AND t.org_id = ` + org + `
+		return `EXISTS (SELECT 1 FROM sessions k CROSS JOIN conflicts t WHERE k.id = :session AND t.org_id = :org
 			AND t.` + side + ` = COALESCE(k.intent_id, k.id) AND t.closed_at IS ` + over + ` AND t.updated_at > k.turns_at)`
 	}
 	turns := []string{turn("holder", "NULL"), turn("challenger", "NULL"), turn("holder", "NOT NULL"), turn("challenger", "NOT NULL")}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -124,34 +125,34 @@ func forSession(column string) string {
 // has not been told of, oldest first. While the session a question is about
 // was heard of since quiet, it alone is told.
 func (tx *Tx) UntoldQuestions(ctx context.Context, s SessionRow, quiet coord.Time, limit int) ([]QuestionRow, error) {
-	f := filter{}
-	query := `SELECT ` + questionColumns + tx.untoldQuestions(&f, s, quiet) + ` ORDER BY q.created_at, q.id` + f.limit(limit)
-	return all(ctx, tx, tx.questionScanner, query, f.args...)
+	query, args := questionsUntold().of(&s, untold{tx.Now, quiet, limit})
+	return all(ctx, tx, tx.questionScanner, query, args...)
 }
 
+var questionsUntold = sync.OnceValue(func() template {
+	return templateOf(`SELECT ` + questionColumns + untoldQuestions() + ` ORDER BY q.created_at, q.id LIMIT :limit+0`)
+})
+
 // untoldQuestions is where they are found.
-func (tx *Tx) untoldQuestions(f *filter, s SessionRow, quiet coord.Time) string {
-	f.conds = nil
-	f.and(`q.org_id = ? AND q.to_user = ? AND q.status = 'open' AND q.expires_at > ?`, s.OrgID, s.User.ID, tx.Now)
-	f.and(forSession("q.to_session"), s.ID, quiet)
-	f.and(`(q.asked_session IS NULL OR q.asked_session <> ?)`, s.ID)
-	f.and(notTold(`'`+questionKey("")+`' || q.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
-	return questionTables + f.where()
+func untoldQuestions() string {
+	return questionTables + ` WHERE q.org_id = :org AND q.to_user = :user AND q.status = 'open' AND q.expires_at > :now
+		AND ` + by(forSession("q.to_session"), ":session", ":quiet") + `
+		AND (q.asked_session IS NULL OR q.asked_session <> :session)
+		AND ` + by(notTold(`'`+questionKey("")+`' || q.id`), ":org", ":user", ":tool", ":external")
 }
 
 // UntoldAnswers returns the questions of a session, or of its person's
 // sessions that are quiet, with those of their answers that its agent has not
 // been told, oldest first.
 func (tx *Tx) UntoldAnswers(ctx context.Context, s SessionRow, quiet coord.Time, limit int) ([]QuestionRow, error) {
-	f := filter{}
-	query := `SELECT ` + questionColumns + `, ` + answerColumns + tx.untoldAnswers(&f, s, quiet) + ` ORDER BY a.at, a.id` + f.limit(limit)
+	query, args := answersUntold().of(&s, untold{tx.Now, quiet, limit})
 	var answers []coord.Answer
 	qs, err := all(ctx, tx, func(r scanner) (q QuestionRow, err error) {
 		var a coord.Answer
 		q, err = tx.questionScanner(answerTail{r, &a})
 		answers = append(answers, a)
 		return q, err
-	}, query, f.args...)
+	}, query, args...)
 	out := []QuestionRow{}
 	at := map[string]int{}
 	for i, q := range qs {
@@ -165,17 +166,20 @@ func (tx *Tx) UntoldAnswers(ctx context.Context, s SessionRow, quiet coord.Time,
 	return out, err
 }
 
+var answersUntold = sync.OnceValue(func() template {
+	return templateOf(`SELECT ` + questionColumns + `, ` + answerColumns + untoldAnswers() + ` ORDER BY a.at, a.id LIMIT :limit+0`)
+})
+
 // untoldAnswers is where they are found.
-func (tx *Tx) untoldAnswers(f *filter, s SessionRow, quiet coord.Time) string {
-	f.conds = nil
-	f.and(`q.org_id = ? AND q.asked_user = ? AND q.updated_at > ?`, s.OrgID, s.User.ID, tx.Now.Add(-answersFor))
-	f.and(forSession("q.asked_session"), s.ID, quiet)
+func untoldAnswers() string {
 	// An answer that an agent of theirs was told before this session began is
 	// no news to it.
-	f.and(`NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id
-		WHERE t.key = '`+answerKey("")+`' || a.id AND o.user_id = ? AND t.at < ?)`, s.User.ID, s.StartedAt)
-	f.and(notTold(`'`+answerKey("")+`' || a.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
-	return questionTables + ` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user` + f.where()
+	return questionTables + ` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user
+		WHERE q.org_id = :org AND q.asked_user = :user AND q.updated_at > :kept
+		AND ` + by(forSession("q.asked_session"), ":session", ":quiet") + `
+		AND NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id
+			WHERE t.key = '` + answerKey("") + `' || a.id AND o.user_id = :user AND t.at < :started)
+		AND ` + by(notTold(`'`+answerKey("")+`' || a.id`), ":org", ":user", ":tool", ":external")
 }
 
 const answerColumns = `a.id, a.answer, a.by_kind, au.id, au.email, au.name, a.by_session, a.by_tool, a.at`
