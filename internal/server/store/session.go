@@ -170,7 +170,6 @@ type SessionFilter struct {
 	Lineage  string
 	Since    coord.Time // heard of since then
 	Unended  bool
-	Spoken   bool       // with a status
 	Changed  coord.Time // heard of, spoken, ended or in another state since then
 	Before   coord.Time // keyset: heartbeat and id of the last row
 	BeforeID string
@@ -213,9 +212,6 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	if want.Unended {
 		f.and(`s.ended_at IS NULL`)
 	}
-	if want.Spoken {
-		f.and(`s.status_at IS NOT NULL AND s.status_excerpt IS NOT NULL`)
-	}
 	if want.Changed > 0 {
 		f.and(`(s.last_heartbeat_at > ? OR s.status_at > ? OR s.ended_at > ? OR s.id IN (`+workersChanged+`) OR s.intent_id IN (`+
 			workersChanged+`) OR s.intent_id IN (SELECT id FROM intents WHERE org_id = ? AND closed_at IS NULL AND updated_at > ?))`,
@@ -227,6 +223,24 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	}
 	return all(ctx, tx, scanSession,
 		`SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC`+f.limit(want.Limit), f.args...)
+}
+
+// A Spoken is what an agent said last of what it does.
+type Spoken struct {
+	Session string
+	Intent  *int // its number
+	Text    string
+	At      coord.Time
+}
+
+// Spoken returns what the agents of a repo said that were heard of since a moment,
+// the latest heard of first.
+func (tx *Tx) Spoken(ctx context.Context, org, repo string, since coord.Time) ([]Spoken, error) {
+	return all(ctx, tx, func(r scanner) (s Spoken, err error) {
+		return s, r.Scan(&s.Session, &s.Intent, &s.Text, &s.At)
+	}, `SELECT s.id, i.number, s.status_excerpt, s.status_at FROM sessions s LEFT JOIN intents i ON i.id = s.intent_id
+		WHERE s.org_id = $1 AND s.repo_id = $2 AND s.last_heartbeat_at > $3 AND s.status_at IS NOT NULL AND s.status_excerpt IS NOT NULL
+		ORDER BY s.last_heartbeat_at DESC, s.id DESC`, org, repo, since)
 }
 
 // Heartbeat notes that a session was heard of, which is activity of its intent

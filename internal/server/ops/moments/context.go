@@ -82,13 +82,12 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 		return out, err
 	}
 	var p work.Place
-	var spoken []store.SessionRow
+	var spoken []store.Spoken
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		if p, err = s.work.Spot(ctx, tx, who, in.SessionID, in.Repo); err != nil {
 			return err
 		}
-		said := store.SessionFilter{Repo: p.Repo.ID, Spoken: true, Since: tx.Now.Add(-statusKept)}
-		if spoken, err = tx.Sessions(ctx, who.OrgID, said); err != nil {
+		if spoken, err = tx.Spoken(ctx, who.OrgID, p.Repo.ID, tx.Now.Add(-statusKept)); err != nil {
 			return err
 		}
 		return s.ownPicture(ctx, tx, who, p, &out)
@@ -109,13 +108,13 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 }
 
 // addStatuses tells of others' work what its agents said last.
-func addStatuses(all []wire.Nearby, spoken []store.SessionRow) {
+func addStatuses(all []wire.Nearby, spoken []store.Spoken) {
 	for i := range all {
-		for _, row := range spoken { // the latest heard of first
-			mine := all[i].SessionID != nil && row.ID == *all[i].SessionID ||
-				all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
-			if mine && (all[i].StatusAt == nil || *row.StatusAt > *all[i].StatusAt) {
-				all[i].StatusText, all[i].StatusAt = row.StatusText, row.StatusAt
+		for _, said := range spoken { // the latest heard of first
+			mine := all[i].SessionID != nil && said.Session == *all[i].SessionID ||
+				all[i].Intent != nil && said.Intent != nil && *said.Intent == all[i].Intent.Number
+			if mine && (all[i].StatusAt == nil || said.At > *all[i].StatusAt) {
+				all[i].StatusText, all[i].StatusAt = &said.Text, &said.At
 			}
 		}
 	}
