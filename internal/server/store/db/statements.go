@@ -122,6 +122,34 @@ func (c *rememberingConn) QueryContext(ctx context.Context, query string, args [
 	return &openRows{rows, s}, nil
 }
 
+// BeginTx implements driver.ConnBeginTx. To read takes no more than two
+// statements, which are remembered, too.
+func (c *rememberingConn) BeginTx(ctx context.Context, how driver.TxOptions) (driver.Tx, error) {
+	if !how.ReadOnly {
+		return c.sqliteConn.BeginTx(ctx, how)
+	}
+	_, err := c.ExecContext(ctx, `BEGIN`, nil)
+	return reading{c}, err
+}
+
+// A reading is a transaction that reads.
+type reading struct{ conn *rememberingConn }
+
+// Commit implements driver.Tx.
+func (r reading) Commit() error {
+	_, err := r.conn.ExecContext(context.Background(), `COMMIT`, nil)
+	if err != nil {
+		r.Rollback() // database/sql uses the connection again
+	}
+	return err
+}
+
+// Rollback implements driver.Tx.
+func (r reading) Rollback() error {
+	_, err := r.conn.ExecContext(context.Background(), `ROLLBACK`, nil)
+	return err
+}
+
 // Close implements driver.Conn.
 func (c *rememberingConn) Close() error {
 	for _, s := range c.known {
