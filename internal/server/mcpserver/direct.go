@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,36 +92,37 @@ func acceptable(h http.Header) bool {
 	return plain && stream
 }
 
-type reply struct {
-	JSONRPC string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Result  result         `json:"result"`
-}
-
-type result struct {
-	Meta       map[string]any `json:"_meta,omitempty"`
-	ResultType string         `json:"resultType,omitempty"`
-	Content    []content      `json:"content"`
-	Structured jsontext.Value `json:"structuredContent,omitempty"`
-	IsError    bool           `json:"isError,omitzero"`
-}
-
-type content struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// answer writes what a tool said.
+// answer writes what a tool said. The data is JSON already, which an encoder would
+// read and write again.
 func (p *profile) answer(w http.ResponseWriter, c *call, a *answer) {
-	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
-	if p.lean {
-		out.Result.Structured = nil
-	}
+	out := append(make([]byte, 0, len(a.text)+len(a.structured)+512), `{"jsonrpc":"2.0","id":`...)
+	out = add(out, c.id)
+	out = append(out, `,"result":{`...)
 	if c.modern {
-		out.Result.ResultType = "complete"
-		out.Result.Meta = map[string]any{mcp.MetaKeyServerInfo: p.info}
+		out = append(out, `"_meta":`...)
+		out = add(out, map[string]any{mcp.MetaKeyServerInfo: p.info})
+		out = append(out, `,"resultType":"complete",`...)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-cache, no-transform")
-	_ = strict.MarshalWrite(w, out)
+	out = append(out, `"content":[{"type":"text","text":`...)
+	out = add(out, a.text)
+	out = append(out, `}]`...)
+	if !p.lean && string(a.structured) != "{}" { // an empty one says nothing
+		out = append(out, `,"structuredContent":`...)
+		out = append(out, a.structured...)
+	}
+	if a.failed {
+		out = append(out, `,"isError":true`...)
+	}
+	out = append(out, `}}`...)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("Content-Length", strconv.Itoa(len(out)))
+	_, _ = w.Write(out)
+}
+
+// add appends a value that always marshals.
+func add(to []byte, v any) []byte {
+	b, _ := strict.Marshal(v)
+	return append(to, b...)
 }

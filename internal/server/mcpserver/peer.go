@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/api"
 )
 
 var marker = peertext.NewMarker(rand.Reader)
@@ -25,7 +27,8 @@ const (
 
 // protect returns a copy of an answer in which everything that teammates wrote
 // is cleaned, and free text marked: the fields that carry a peer tag. It is
-// the one place where answers pass on their way to a model.
+// the one place where answers pass on their way to a model. What has no such
+// field is shared with the answer.
 func protect(v any) any {
 	if v == nil {
 		return nil
@@ -72,15 +75,85 @@ func copyOf(v reflect.Value, how string) reflect.Value {
 	case reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
 		out.Set(v)
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			if f.IsExported() {
-				out.Field(i).Set(copyOf(v.Field(i), f.Tag.Get("peer")))
-			}
+		for _, f := range peerFieldsOf(v.Type()) {
+			out.Field(f.at).Set(copyOf(v.Field(f.at), f.how))
 		}
 		return out
 	}
 	return v
+}
+
+// A peerField is a field with something in it that is cleaned.
+type peerField struct {
+	at  int
+	how string
+}
+
+// peerFields are those of the types that tools return: reflection tells them
+// slowly.
+var peerFields = sync.OnceValue(func() map[reflect.Type][]peerField {
+	all := map[reflect.Type][]peerField{}
+	var note func(t reflect.Type)
+	note = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			note(t.Elem())
+		case reflect.Struct:
+			if _, known := all[t]; known {
+				return
+			}
+			all[t] = findPeerFields(t)
+			for _, f := range all[t] {
+				note(t.Field(f.at).Type)
+			}
+		}
+	}
+	for _, t := range Tools {
+		if op, ok := api.Find(t.Name); ok {
+			note(op.Run.Output)
+		}
+	}
+	return all
+})
+
+func peerFieldsOf(t reflect.Type) []peerField {
+	if known, ok := peerFields()[t]; ok {
+		return known
+	}
+	return findPeerFields(t) // of a value in an interface
+}
+
+func findPeerFields(t reflect.Type) (out []peerField) {
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && cleaned(f.Type, f.Tag.Get("peer"), nil) {
+			out = append(out, peerField{i, f.Tag.Get("peer")})
+		}
+	}
+	return out
+}
+
+// cleaned reports whether anything in a value of a type is cleaned, or may be.
+// within are the types that it is in.
+func cleaned(t reflect.Type, how string, within []reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String:
+		return how != ""
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return cleaned(t.Elem(), how, within)
+	case reflect.Struct:
+		if slices.Contains(within, t) {
+			return false // if anything is, another field of it says so
+		}
+		within = append(within, t)
+		for f := range t.Fields() {
+			if f.IsExported() && cleaned(f.Type, f.Tag.Get("peer"), within) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func clean(s, how string) string {
