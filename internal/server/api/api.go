@@ -111,17 +111,11 @@ func in[R room](all *ops.Rooms) (r R) {
 
 // run binds a method of a room's service.
 func run[R room, In, Out any](f func(R, context.Context, coord.Caller, In) (Out, error)) Runner {
-	return runAt(func(r R, ctx context.Context, who coord.Caller, in *In) (Out, error) { return f(r, ctx, who, *in) })
+	return runBy(func(r R, ctx context.Context, who *coord.Caller, in *In) (Out, error) { return f(r, ctx, *who, *in) })
 }
 
-// runAt binds one that takes its input by address, so that a large one is not
-// copied.
-func runAt[R room, In, Out any](f func(R, context.Context, coord.Caller, *In) (Out, error)) Runner {
-	return runBy(func(r R, ctx context.Context, who *coord.Caller, in *In) (Out, error) { return f(r, ctx, *who, in) })
-}
-
-// runBy binds one that takes the caller by address, too: it waits, and what is
-// copied would be on the stack meanwhile.
+// runBy binds one that takes caller and input by address: it is called at each
+// edit, or it waits, and what is copied would be on the stack meanwhile.
 func runBy[R room, In, Out any](f func(R, context.Context, *coord.Caller, *In) (Out, error)) Runner {
 	return Runner{
 		Input:  reflect.TypeFor[In](),
@@ -217,134 +211,129 @@ func list[T ~string](vs []T, sep string) string {
 // Now is the service's clock.
 func (a *API) Now() coord.Time { return a.ops.Work.Store.Now() }
 
-// Call checks that who may use op, then runs it on the input decode fills in.
+// An Input is what a call brings.
+type Input interface {
+	// Decode fills in what an operation takes.
+	Decode(in any) error
+	// GiveUp ends a Decode that waits for a connection.
+	GiveUp()
+}
+
+// Given is an Input that is there.
+type Given func(in any) error
+
+func (g Given) Decode(in any) error { return g(in) }
+
+// GiveUp has nothing to end.
+func (Given) GiveUp() {}
+
+// Call checks that who may use op, then runs it on its input.
 // Both are passed on by address: each edit of each agent passes here, and
 // what several functions keep would be copied for each of them.
-func (a *API) Call(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
+func (a *API) Call(ctx context.Context, op *Op, who *coord.Caller, from Input) (any, error) {
 	if err := Check(*op, *who); err != nil {
 		return nil, err
 	}
-	decode, leave, err := a.admit(ctx, op, who, decode)
-	if err != nil {
-		return nil, err
+	v := a.gate.visit(who, from)
+	defer v.leave()
+	if !op.MayDecide() {
+		if err := v.admit(op.ClassOf(nil)); err != nil {
+			return nil, err
+		}
 	}
-	defer leave()
 	if err := a.speaker(ctx, who); err != nil {
 		return nil, err
 	}
-	tag, began := "", time.Now()
-	var given any
-	out, err := a.run(ctx, op, who, func(in any) (err error) {
-		given = in
-		if err = decode(in); err == nil {
-			tag, err = a.openCursor(op, who, in)
-		}
-		return err
-	})
-	if reply, is := unchecked(given, err); is {
+	began := time.Now()
+	v.tagged = true
+	out, err := a.run(ctx, op, who, v)
+	if reply, is := unchecked(v.given, err); is {
 		out, err = reply, nil
 	}
-	a.decided(ctx, given, out, err, time.Since(began))
-	return closeCursor(tag, out), err
+	a.decided(ctx, v.given, out, err, time.Since(began))
+	return closeCursor(v.tag, out), err
 }
 
-// run runs op once there is room. It is asked for when the input has arrived:
-// whoever sends slowly takes up none. What could stop others' edits is
-// answered when those who decide these know of it; waiting for them takes up
-// no room.
-func (a *API) run(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
+// run runs op. What could stop others' edits is answered when those who decide
+// these know of it; waiting for them takes up no room.
+func (a *API) run(ctx context.Context, op *Op, who *coord.Caller, v *visit) (any, error) {
 	ctx, told := store.Noting(ctx)
-	out, err := a.admitted(ctx, op, who, decode)
+	out, err := op.Run.call(ctx, a.ops, who, func(in any) error { return a.arrive(ctx, op, who, v, in) })
+	v.makeRoom()
 	if len(told.Events) > 0 { // also those of an operation that failed after a commit
 		a.ops.Ground.Leases.Await(ctx, told)
 	}
 	return out, err
 }
 
-func (a *API) admitted(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
-	done := func() {}
-	defer func() { done() }()
-	return op.Run.call(ctx, a.ops, who, func(in any) error {
-		who.MayFree = who.IsPerson() || op.Agent == AsScoped
-		if err := decode(in); err != nil {
-			return err
-		}
-		if err := a.forPeople(op, who, in); err != nil {
-			return err
-		}
-		if op.Fresh != nil && op.Fresh(in) {
-			if err := auth.Fresh(*who, a.Now()); err != nil {
-				return err
-			}
-		}
-		leave, err := a.gate.enter(ctx, op.ClassOf(in))
+// arrive reads the input of a call and lets it in: whoever sends slowly takes up
+// no room. If it may be about an edit, its input has told now whether it is.
+func (a *API) arrive(ctx context.Context, op *Op, who *coord.Caller, v *visit, in any) (err error) {
+	who.MayFree = who.IsPerson() || op.Agent == AsScoped
+	v.given = in
+	if op.MayDecide() {
+		v.arrive()
+		err = v.input.Decode(in)
+		v.arrived()
 		if err == nil {
-			done = leave
+			err = v.admit(op.ClassOf(in))
 		}
+	} else {
+		err = v.input.Decode(in)
+	}
+	if err == nil && v.tagged {
+		v.tag, err = a.openCursor(op, who, in)
+	}
+	if err != nil {
 		return err
-	})
-}
-
-// admit counts a call among those of its caller: at once, or, if it may be about
-// an edit, when its input has told. leave ends it.
-func (a *API) admit(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (_ func(any) error, leave func(), err error) {
-	if !op.MayDecide() {
-		leave, err = a.gate.admit(who, op.ClassOf(nil))
-		return decode, leave, err
 	}
-	giveUp, _ := ctx.Value(giveUpKey{}).(func())
-	if giveUp == nil {
-		giveUp = func() {}
+	if err := a.forPeople(op, who, in); err != nil {
+		return err
 	}
-	done := func() {}
-	return func(in any) error {
-		arrived := a.gate.arrive(who, giveUp)
-		err := decode(in)
-		arrived()
-		if err != nil {
+	if op.Fresh != nil && op.Fresh(in) {
+		if err := auth.Fresh(*who, a.Now()); err != nil {
 			return err
 		}
-		admitted, err := a.gate.admit(who, op.ClassOf(in))
-		if err == nil {
-			done = admitted
-		}
-		return err
-	}, func() { done() }, nil
+	}
+	return v.enter(ctx, op.ClassOf(in))
 }
 
 // CallTool is Call for an agent: the caller counts as active this month. It may
 // wait long, so the checks before have a function of their own (see WaitFor).
-func (a *API) CallTool(ctx context.Context, op *Op, from *coord.Caller, decode func(any) error) (any, News, error) {
+func (a *API) CallTool(ctx context.Context, op *Op, from *coord.Caller, in Input) (any, News, error) {
 	ctx = work.ToolCall(ctx)
-	who, decode, leave, err := a.admitTool(ctx, op, from, decode)
+	who, v, err := a.admitTool(ctx, op, from, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer leave()
-	out, err := a.run(ctx, op, who, decode)
+	defer v.leave()
+	out, err := a.run(ctx, op, who, v)
 	return out, func() (string, error) { return a.news(ctx, from, who.Lineage) }, err
 }
 
 // admitTool is what comes before a tool is run: it checks and counts the caller,
 // and returns them as who calls a tool.
-func (a *API) admitTool(ctx context.Context, op *Op, from *coord.Caller, decode func(any) error) (
-	who *coord.Caller, _ func(any) error, leave func(), err error) {
+func (a *API) admitTool(ctx context.Context, op *Op, from *coord.Caller, in Input) (who *coord.Caller, v *visit, err error) {
 	who = new(*from)
 	who.Via = coord.ViaTool
 	if err := Check(*op, *who); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	if decode, leave, err = a.admit(ctx, op, who, decode); err != nil {
-		return nil, nil, nil, err
+	v = a.gate.visit(who, in)
+	if !op.MayDecide() {
+		err = v.admit(op.ClassOf(nil))
 	}
-	if err = a.speaker(ctx, who); err == nil {
+	if err == nil {
+		err = a.speaker(ctx, who)
+	}
+	if err == nil {
 		err = a.ops.Money.Admit(ctx, *who)
 	}
 	if err != nil {
-		leave()
-		return nil, nil, nil, err
+		v.leave()
+		return nil, nil, err
 	}
-	return who, decode, leave, nil
+	return who, v, nil
 }
 
 // news returns what there is for a caller of a lineage.

@@ -74,7 +74,8 @@ type gate struct {
 	refused [Vital]int
 	calls   map[string]int // under way, by caller
 	asks    map[string]int // of these, decisions: whatever else a caller has under way, an edit can be asked about
-	begun   map[string][]*arriving
+	begun   map[string][]*visit
+	spare   [][]*visit     // empty ones
 	stays   map[string]int // streams that are open, by caller
 	staying int            // streams and waits
 }
@@ -87,7 +88,7 @@ type turn struct {
 
 func newGate(l Limits) *gate {
 	return &gate{Limits: l,
-		calls: map[string]int{}, asks: map[string]int{}, begun: map[string][]*arriving{}, stays: map[string]int{}}
+		calls: map[string]int{}, asks: map[string]int{}, begun: map[string][]*visit{}, stays: map[string]int{}}
 }
 
 // room reports whether one more of a class may work. What a higher class may
@@ -102,35 +103,40 @@ func (g *gate) room(c Class) bool {
 	return g.total < g.Room
 }
 
-// enter waits for room for a call of a class and returns what gives it back.
-func (g *gate) enter(ctx context.Context, c Class) (leave func(), err error) {
+// enter waits for room for a call of a class, until the visit leaves.
+func (v *visit) enter(ctx context.Context, c Class) error {
+	g := v.gate
 	switch c {
 	case Vital:
-		return func() {}, nil
+		return nil
 	case Waiting:
-		return g.stay("", 0)
+		leave, err := g.stay("", 0)
+		v.stays = leave
+		return err
 	}
 	g.mu.Lock()
 	if len(g.queues[c]) == 0 && g.room(c) {
 		g.begin(c)
+		v.room = c
 		g.mu.Unlock()
-		return func() { g.end(c) }, nil
+		return nil
 	}
 	if len(g.queues[c]) >= g.Queue {
 		g.refused[c]++
 		g.mu.Unlock()
-		return nil, busy(c)
+		return busy(c)
 	}
 	t := &turn{come: make(chan struct{})}
 	g.queues[c] = append(g.queues[c], t)
 	g.mu.Unlock()
 	_, step := trail.In(ctx, trail.Room)
 	defer step.End()
-	return g.await(ctx, c, t)
+	return v.await(ctx, c, t)
 }
 
 // await waits for one's turn.
-func (g *gate) await(ctx context.Context, c Class, t *turn) (leave func(), err error) {
+func (v *visit) await(ctx context.Context, c Class, t *turn) (err error) {
+	g := v.gate
 	timer := time.NewTimer(cmp.Or(g.Patience, patience[c]))
 	defer timer.Stop()
 	select {
@@ -143,13 +149,14 @@ func (g *gate) await(ctx context.Context, c Class, t *turn) (leave func(), err e
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t.in { // if only at the last moment
-		return func() { g.end(c) }, nil
+		v.room = c
+		return nil
 	}
 	g.queues[c] = slices.DeleteFunc(g.queues[c], func(x *turn) bool { return x == t })
 	if errors.Is(err, ErrBusy) {
 		g.refused[c]++
 	}
-	return nil, err
+	return err
 }
 
 func (g *gate) begin(c Class) {
@@ -159,8 +166,6 @@ func (g *gate) begin(c Class) {
 
 // end gives room back and lets in whoever comes next.
 func (g *gate) end(c Class) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.work[c]--
 	g.total--
 	for _, c := range classes {
@@ -177,60 +182,103 @@ func (g *gate) end(c Class) {
 // callerKey names a token, or a person's browsers; nobody's is empty.
 func callerKey(who *coord.Caller) string { return cmp.Or(who.TokenID, who.UserID) }
 
-// admit counts a request of a caller. Decisions have as many places as all else
+// A visit is a call on its way in, with all that it holds at the gate until it
+// leaves: each edit of each agent is one.
+type visit struct {
+	gate   *gate
+	key    string         // its caller's
+	among  map[string]int // the calls of its caller that it is counted with
+	room   Class          // that it takes room of
+	stays  func()         // ends a wait
+	input  Input
+	given  any    // the input, once it is asked for
+	tagged bool   // whether the cursors of lists are marked
+	tag    string // with what
+}
+
+func (g *gate) visit(who *coord.Caller, in Input) *visit {
+	return &visit{gate: g, key: callerKey(who), input: in}
+}
+
+// admit counts a call of a caller. Decisions have as many places as all else
 // together, of their own.
-func (g *gate) admit(who *coord.Caller, c Class) (leave func(), err error) {
-	key := callerKey(who)
-	if key == "" {
-		return func() {}, nil
+func (v *visit) admit(c Class) error {
+	if v.key == "" {
+		return nil
 	}
+	g := v.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	from := g.calls
 	if c == Deciding {
 		from = g.asks
 	}
-	if from[key] >= g.PerCaller {
-		return nil, problem.Later(time.Second, "you have %d requests under way already; let one end first", g.PerCaller)
+	if from[v.key] >= g.PerCaller {
+		return problem.Later(time.Second, "you have %d requests under way already; let one end first", g.PerCaller)
 	}
-	from[key]++
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		drop(from, key)
-	}, nil
+	from[v.key]++
+	v.among = from
+	return nil
 }
 
-// arriving is a request whose body is on its way. What it is, its body tells.
-type arriving struct{ giveUp func() }
+// makeRoom gives room back. Whoever holds none need not.
+func (v *visit) makeRoom() {
+	if v.stays != nil {
+		v.stays()
+		v.stays = nil
+	}
+	if v.room == byMethod {
+		return
+	}
+	v.gate.mu.Lock()
+	defer v.gate.mu.Unlock()
+	v.gate.end(v.room)
+	v.room = byMethod
+}
 
-// arrive notes a body that may ask about an edit. It takes no place until it is
-// there; of a caller with too many of them the oldest is given up, so that who
-// begins bodies without end keeps nobody's next question out, their own neither.
-func (g *gate) arrive(who *coord.Caller, giveUp func()) (arrived func()) {
-	key, a := callerKey(who), &arriving{giveUp}
+// leave gives back all that a visit holds.
+func (v *visit) leave() {
+	v.makeRoom()
+	if v.among == nil {
+		return
+	}
+	v.gate.mu.Lock()
+	defer v.gate.mu.Unlock()
+	drop(v.among, v.key)
+	v.among = nil
+}
+
+// arrive notes a body that may ask about an edit and is on its way: what it is,
+// it tells itself. It takes no place until it is there; of a caller with too many
+// of them the oldest is given up, so that who begins bodies without end keeps
+// nobody's next question out, their own neither.
+func (v *visit) arrive() {
+	g := v.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.begun[key] = append(g.begun[key], a); len(g.begun[key]) > g.PerCaller {
-		g.begun[key][0].giveUp()
-		g.begun[key] = g.begun[key][1:]
+	bodies, known := g.begun[v.key]
+	if !known && len(g.spare) > 0 {
+		bodies, g.spare = g.spare[len(g.spare)-1], g.spare[:len(g.spare)-1]
 	}
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		left := slices.DeleteFunc(g.begun[key], func(x *arriving) bool { return x == a })
-		if g.begun[key] = left; len(left) == 0 {
-			delete(g.begun, key)
-		}
+	if bodies = append(bodies, v); len(bodies) > g.PerCaller {
+		bodies[0].input.GiveUp()
+		bodies = slices.Delete(bodies, 0, 1)
 	}
+	g.begun[v.key] = bodies
 }
 
-type giveUpKey struct{}
-
-// GivingUp returns a context for a call whose input is read from a connection:
-// giveUp ends the reading of it.
-func GivingUp(ctx context.Context, giveUp func()) context.Context {
-	return context.WithValue(ctx, giveUpKey{}, giveUp)
+// arrived notes that the body is there, or that it never will be.
+func (v *visit) arrived() {
+	g := v.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	left := slices.DeleteFunc(g.begun[v.key], func(x *visit) bool { return x == v })
+	if g.begun[v.key] = left; len(left) == 0 {
+		delete(g.begun, v.key)
+		if left != nil && len(g.spare) < g.Room {
+			g.spare = append(g.spare, left)
+		}
+	}
 }
 
 // stay counts a stream or a wait; with a key also of a caller, who may have

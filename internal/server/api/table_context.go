@@ -25,7 +25,7 @@ var hooks = []Op{
 			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked, coord.EventHookUnchecked,
 			coord.EventHookStaleWrite),
 		Problems: fails(problem.UnsupportedProtocol, taken),
-		Run:      runAt((*moments.Service).EvaluateHook),
+		Run:      runBy((*moments.Service).EvaluateHook),
 	},
 	{
 		Route:    "POST /v1/work/follow",

@@ -168,7 +168,7 @@ func TestADecisionWaitsFromWhenItWasAsked(t *testing.T) {
 	x.W.D.Ops.Moments.Doubt = 30 * time.Minute
 	line.Silence(true)
 	ctx, _ := trail.Begin(t.Context(), time.Now().Add(-time.Hour))
-	r, err := x.W.D.Ops.Moments.EvaluateHook(ctx, coord.Caller{OrgID: x.O.ID, UserID: x.Bob.ID},
+	r, err := x.W.D.Ops.Moments.EvaluateHook(ctx, &coord.Caller{OrgID: x.O.ID, UserID: x.Bob.ID},
 		&wire.EvaluateHook{HookRequest: wire.HookRequest{
 			Event:   wire.HookPreEdit,
 			Session: wire.HookSession{Tool: "claude_code", ExternalID: bob.External},

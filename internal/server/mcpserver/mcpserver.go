@@ -219,7 +219,7 @@ type answer struct {
 // has a function of its own.
 func (s *Server) run(ctx context.Context, t *tool, who *coord.Caller, args []byte) answer {
 	trail.Of(ctx).Name("tool " + t.Name)
-	out, news, err := s.api.CallTool(ctx, &t.op, who, func(in any) error { return s.api.DecodeTool(&t.op, args, in) })
+	out, news, err := s.api.CallTool(ctx, &t.op, who, api.Given(func(in any) error { return s.api.DecodeTool(&t.op, args, in) }))
 	if err != nil {
 		return s.failure(ctx, t, err)
 	}

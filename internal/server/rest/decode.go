@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/excerpt"
@@ -140,7 +141,9 @@ type flowReader interface{ ReadFlow(value string) }
 
 // decodeBody reads the body with limits and decodes it.
 func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
-	text, err := readBody(w, r, op)
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	text, err := readBody(w, r, op, room)
 	if err != nil {
 		return err
 	}
@@ -157,8 +160,12 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 // them whole.
 const firstStep = 16 << 10
 
-// readLimited reads a body of at most as many bytes as the row allows.
-func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+// rooms are for bodies of which nothing is kept once they are decoded.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// readLimited reads a body of at most as many bytes as the row allows, a small one
+// into room.
+func readLimited(w http.ResponseWriter, r *http.Request, op api.Op, room *[]byte) ([]byte, error) {
 	if err := plainBody(r); err != nil {
 		return nil, err
 	}
@@ -171,7 +178,8 @@ func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, err
 	var text []byte
 	var err error
 	if n := r.ContentLength; 0 < n && n <= min(limit, firstStep) {
-		text = make([]byte, n)
+		*room = slices.Grow((*room)[:0], int(n))
+		text = (*room)[:n]
 		_, err = io.ReadFull(r.Body, text)
 	} else {
 		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
@@ -201,8 +209,8 @@ func unread(err error, limit int64) error {
 	return problem.Newf(problem.BadRequest, "the body broke off")
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
-	text, err := readLimited(w, r, op)
+func readBody(w http.ResponseWriter, r *http.Request, op api.Op, room *[]byte) ([]byte, error) {
+	text, err := readLimited(w, r, op, room)
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ var large = make(chan struct{}, 2)
 // readRaw reads the body of a request that is signed.
 func readRaw(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
 	if op.MaxBody <= small || 0 < r.ContentLength && r.ContentLength <= small {
-		return readLimited(w, r, op)
+		return readLimited(w, r, op, new([]byte))
 	}
 	if err := plainBody(r); err != nil {
 		return nil, err

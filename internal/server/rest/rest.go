@@ -57,17 +57,38 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, version string) 
 
 // Handler returns a handler for every operation with a route.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
+	mux, plain := http.NewServeMux(), map[address]place{}
 	for _, op := range api.Table {
-		if op.Route != "" {
-			mux.HandleFunc(op.Route, s.handler(op))
+		if op.Route == "" {
+			continue
+		}
+		h := s.handler(op)
+		mux.Handle(op.Route, h)
+		if method, path, _ := strings.Cut(op.Route, " "); !strings.Contains(path, "{") {
+			plain[address{method, path}] = place{op.Route, h}
 		}
 	}
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	mux.HandleFunc("GET /docs", s.docs)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.noRoute(mux, w, r) })
-	return s.guarded(mux)
+	return s.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at, ok := plain[address{r.Method, r.URL.Path}]; ok && r.URL.RawPath == "" {
+			r.Pattern = at.pattern
+			at.handler.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 }
+
+// An address without parameters leads to its place without the multiplexer.
+type (
+	address struct{ method, path string }
+	place   struct {
+		pattern string
+		handler http.Handler
+	}
+)
 
 // guarded answers a panic of next.
 func (s *Server) guarded(next http.Handler) http.Handler {
@@ -82,24 +103,13 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 		return s.stream(op)
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.caller(op, r)
-		if err != nil {
+		in := &incoming{server: s, w: w, r: r, op: &op}
+		if err := s.caller(op, r, &in.who); err != nil {
 			s.fail(w, r, op, err)
 			return
 		}
-		var given atomic.Bool
-		ctx := api.GivingUp(r.Context(), func() {
-			given.Store(true)
-			http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
-		})
-		out, err := s.api.Call(ctx, &op, &who, func(in any) error {
-			if err := s.decode(w, r, op, in); err != nil || !who.Believed || op.ClassOf(in) == api.Deciding {
-				return err
-			}
-			_, err := s.auth.Caller(r, false) // it is about no edit after all
-			return err
-		})
-		if given.Load() { // if its body was there all the same: net/http cancels whatever comes next on this connection
+		out, err := s.api.Call(r.Context(), &op, &in.who, in)
+		if in.given.Load() { // if its body was there all the same: net/http cancels whatever comes next on this connection
 			w.Header().Set("Connection", "close")
 		}
 		if err != nil {
@@ -110,11 +120,35 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 	}
 }
 
+// incoming is a request as an operation's input.
+type incoming struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	op     *api.Op
+	who    coord.Caller
+	given  atomic.Bool // it was given up
+}
+
+func (i *incoming) Decode(in any) error {
+	err := i.server.decode(i.w, i.r, *i.op, in)
+	if err != nil || !i.who.Believed || i.op.ClassOf(in) == api.Deciding {
+		return err
+	}
+	_, err = i.server.auth.Caller(i.r, false) // it is about no edit after all
+	return err
+}
+
+func (i *incoming) GiveUp() {
+	i.given.Store(true)
+	http.NewResponseController(i.w).SetReadDeadline(time.Unix(1, 0))
+}
+
 // caller tells who sent r. Nobody is asked at a public door.
-func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error) {
+func (s *Server) caller(op api.Op, r *http.Request, who *coord.Caller) (err error) {
 	if op.Door != api.Public {
-		if who, err = s.auth.Caller(r, op.MayDecide()); err != nil {
-			return who, err
+		if *who, err = s.auth.Caller(r, op.MayDecide()); err != nil {
+			return err
 		}
 	}
 	// Naming a session makes the call an agent's; whose it is, the operation
@@ -122,7 +156,7 @@ func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error
 	who.SessionID, who.SessionKey = r.Header.Get("X-Svc-Session"), r.Header.Get("X-Svc-Session-Key")
 	who.Address = s.clientAddress(r)
 	who.UserAgent = strings.ToValidUTF8(r.UserAgent(), "\uFFFD") // it is stored
-	return who, nil
+	return nil
 }
 
 // clientAddress returns where the request came from, without the port.
@@ -274,6 +308,10 @@ var (
 	problemJSON, scimJSON = []string{"application/problem+json"}, []string{"application/scim+json"}
 )
 
+// wholeAnswer is less than what net/http keeps until a handler returns: it tells
+// the length of such answers itself, for less.
+const wholeAnswer = 2 << 10
+
 // writeJSON encodes first, so that a failure can still become a 500.
 func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType []string, status int, v any) {
 	// An answer may quote what the caller sent, which may be anything.
@@ -286,7 +324,9 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType []s
 	h := w.Header()
 	h["Content-Type"] = mediaType
 	b = squeezed(h, r, append(b, '\n'))
-	h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	if len(b) >= wholeAnswer || r.Method == http.MethodHead {
+		h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	}
 	if len(h["Cache-Control"]) == 0 {
 		h["Cache-Control"] = noStore
 	}

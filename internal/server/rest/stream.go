@@ -87,13 +87,13 @@ type line interface {
 
 // begin makes room for a stream and finds what it is to tell.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who coord.Caller, leave func(), f follower, err error) {
-	if who, err = s.caller(op, r); err != nil {
+	if err = s.caller(op, r, &who); err != nil {
 		return who, nil, nil, err
 	}
 	if leave, err = s.api.Stream(who); err != nil {
 		return who, nil, nil, err
 	}
-	out, err := s.api.Call(r.Context(), &op, &who, func(in any) error {
+	out, err := s.api.Call(r.Context(), &op, &who, api.Given(func(in any) error {
 		if err := s.decode(w, r, op, in); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who c
 			in.(*wire.Stream).LastEventID = id
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		leave()
 		return who, nil, nil, err
@@ -123,8 +123,8 @@ func standingChanged(batch []eventlog.Entry) bool {
 
 // still reports whether the sender of r may go on.
 func (s *Server) still(r *http.Request, op *api.Op) bool {
-	who, err := s.caller(*op, r)
-	return err == nil && api.Check(*op, who) == nil
+	var who coord.Caller
+	return s.caller(*op, r, &who) == nil && api.Check(*op, who) == nil
 }
 
 // follow sends events as they come. It waits in one goroutine with a small

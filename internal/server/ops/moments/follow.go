@@ -97,7 +97,7 @@ type following struct {
 // place returns what is known of one of the edge's sessions, nil if nothing is.
 func (f *following) place(ctx context.Context, of wire.EdgeSession) (*live.Place, error) {
 	session := wire.HookSession{Tool: of.Tool, ExternalID: of.ExternalID, Key: of.Key}
-	e := &hookEvent{HookRequest: &wire.HookRequest{Session: session}, who: f.who, remotes: f.remotes}
+	e := &hookEvent{HookRequest: &wire.HookRequest{Session: session}, who: &f.who, remotes: f.remotes}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return f.Live.Session(ctx, f.who.OrgID, e.key(), func(*live.Place) bool { return true },

@@ -18,13 +18,13 @@ import (
 // A hookEvent is an event with who sent it and from which repo.
 type hookEvent struct {
 	*wire.HookRequest
-	who     coord.Caller
+	who     *coord.Caller
 	remotes []string
 }
 
 // EvaluateHook answers an agent host's event. Each edit of each agent passes
 // here: the ordinary allow reads memory and writes nothing.
-func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in *wire.EvaluateHook) (wire.HookReply, error) {
+func (s *Service) EvaluateHook(ctx context.Context, who *coord.Caller, in *wire.EvaluateHook) (wire.HookReply, error) {
 	who.Via = coord.ViaHook
 	e := &hookEvent{HookRequest: &in.HookRequest, who: who}
 	for _, branch := range []*string{&in.Repo.Branch, &in.Repo.DefaultBranch} {
@@ -61,7 +61,7 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in *wire.E
 // only ask. A retried one gets the answer it got before.
 func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
 	var h *hook
-	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
+	err = s.Alter(ctx, *e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
 				reply = *old

@@ -116,7 +116,7 @@ func (s *Service) free(e *hookEvent, ix *engine.Index, at *live.Place) (reply wi
 	}
 	if sweeps := ruling.SweepsOf(e.HookRequest); len(e.Paths)+len(e.Folders)+len(sweeps) > 0 {
 		p := work.Place{Repo: at.Repo, Session: &at.Session}
-		edit := editOf(e, p.Worker(ix, e.who), &at.Session, now)
+		edit := editOf(e, p.Worker(ix, *e.who), &at.Session, now)
 		d := engine.Decide(ix, edit)
 		if d.Action != engine.Allow || engine.Guard(ix, edit, sweeps).Action != engine.Allow {
 			return reply, false
@@ -170,7 +170,7 @@ func (s *Service) claimed(e *hookEvent, ix *engine.Index, at *live.Place) string
 	if at.Known() {
 		p.Session = sess
 	}
-	edit := editOf(e, p.Worker(ix, e.who), sess, s.Store.Now())
+	edit := editOf(e, p.Worker(ix, *e.who), sess, s.Store.Now())
 	d := engine.Decide(ix, edit)
 	others := func(f engine.Finding) bool {
 		return f.Kind == coord.ExclusiveClaim && f.Severity == coord.SeverityBlock && f.Holder.User.ID != e.who.UserID
@@ -245,7 +245,7 @@ func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 // where the session was last seen, if it was.
 func (s *Service) hookAnswer(ctx context.Context, e *hookEvent, at *live.Place) (reply wire.HookReply, err error) {
 	var h *hook
-	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
+	err = s.Alter(ctx, *e.who, func(c *ground.Change) error {
 		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
 				reply = *old

@@ -155,7 +155,7 @@ func TestTheTeamsMemory(t *testing.T) {
 			Scopes:   coord.Scopes(),
 			Via:      coord.ViaToken,
 		}
-		if _, err := x.W.D.Ops.Moments.EvaluateHook(t.Context(), stale, &wire.EvaluateHook{HookRequest: wire.HookRequest{
+		if _, err := x.W.D.Ops.Moments.EvaluateHook(t.Context(), &stale, &wire.EvaluateHook{HookRequest: wire.HookRequest{
 			Event:   wire.HookStop,
 			Status:  &wire.HookStatus{Excerpt: "The zebra cache leaks."},
 			Session: wire.HookSession{ExternalID: worker.External, Tool: "claude_code"},
