@@ -84,21 +84,26 @@ func inKnown(name string, was []Prop) bool {
 // vanished judges a field of a reply that is no longer seen. It is gone only
 // if what it stood in is still known; if that is gone itself, it says so.
 func vanished(o Prop, old, new *Contract) verdict.Verdict {
+	unknown := verdict.Verdict{Compat: coord.Unknown, Detail: "it is no longer known whether it has " + o.Name}
 	answered := new.Answer.To > 0 || len(new.Answer.Names) > 0 // its fields were worked out from code, which may not be understood
 	if new.Shape.Open || len(new.Shape.Out) == 0 && answered {
-		return verdict.Verdict{Compat: coord.Unknown, Detail: "it is no longer known whether it has " + o.Name}
+		return unknown
 	}
 	for at := strings.LastIndexByte(o.Name, '.'); at > 0; at = strings.LastIndexByte(o.Name[:at], '.') {
 		around := strings.TrimSuffix(o.Name[:at], "[]")
-		if _, was := find(old.Shape.Out, Prop{Name: around}); !was {
+		whole, _, isOneWay := strings.Cut(around, "<") // to be of it
+		if _, was := find(old.Shape.Out, Prop{Name: whole}); !was {
 			continue
 		}
-		n, ok := find(new.Shape.Out, Prop{Name: around})
+		n, ok := find(new.Shape.Out, Prop{Name: whole})
 		switch {
+		case n.Cut:
+			return unknown
+		case isOneWay:
 		case !ok:
 			return verdict.Verdict{}
 		case n.Typ == "":
-			return verdict.Verdict{Compat: coord.Unknown, Detail: "it is no longer known whether it has " + o.Name}
+			return unknown
 		}
 	}
 	return verdict.Verdict{Compat: coord.Breaking, Detail: "no longer has " + o.Name}

@@ -74,6 +74,7 @@ type Prop struct {
 	Required bool // in: must be given; out: is always there
 	Number   int  // of a protobuf field
 	Enum     []string
+	Cut      bool // it holds more than is known
 }
 
 // An Operation is a step of a migration that changes a table.

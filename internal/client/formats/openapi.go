@@ -16,18 +16,27 @@ import (
 )
 
 // maxSchemaDepth bounds how far a schema is followed; schemas may be recursive.
-const maxSchemaDepth = 6
+// Where many hold one another, even that is more than anybody can read: then it
+// is followed less far, until it has no more than sideFields, or, in a file that
+// has had more than fileFields, lateFields.
+const (
+	maxSchemaDepth = 6
+	sideFields     = 1_000
+	fileFields     = 100_000
+	lateFields     = 50
+)
 
 // An openAPI is a description of an HTTP service, version 2 or 3.
 type openAPI struct {
-	root *yaml.Node
-	out  []contract.Contract
-	open []*yaml.Node // schemas around the current one: a schema may hold itself
+	root   *yaml.Node
+	out    []contract.Contract
+	refs   map[string]*yaml.Node
+	fields int // so far, of all operations
 }
 
 // openAPIContracts reads the operations of an OpenAPI document.
 func openAPIContracts(root *yaml.Node) []contract.Contract {
-	o := &openAPI{root: root}
+	o := &openAPI{root: root, refs: map[string]*yaml.Node{}}
 	if at(o.root, "openapi") == nil && at(o.root, "swagger") == nil {
 		return nil
 	}
@@ -75,15 +84,13 @@ func (o *openAPI) operation(method, route string, line int, item, op *yaml.Node)
 		}
 	}
 	if body := o.deref(at(op, "requestBody")); body != nil {
-		c.Shape.In = append(c.Shape.In, contract.Prop{Name: "body", Required: scalar(at(body, "required")) == "true"})
-		o.fields(&c.Shape.In, "body", o.schemaOf(body), 0)
+		c.Shape.In = o.flatten(c.Shape.In, contract.Prop{Name: "body", Required: scalar(at(body, "required")) == "true"}, o.schemaOf(body))
 	}
 	each(at(op, "responses"), func(status string, _ int, r *yaml.Node) {
 		if !strings.HasPrefix(status, "2") {
 			return
 		}
-		c.Shape.Out = append(c.Shape.Out, contract.Prop{Name: status, Required: true})
-		o.fields(&c.Shape.Out, status, o.schemaOf(o.deref(r)), 0)
+		c.Shape.Out = o.flatten(c.Shape.Out, contract.Prop{Name: status, Required: true}, o.schemaOf(o.deref(r)))
 	})
 	o.out = append(o.out, c)
 }
@@ -99,8 +106,7 @@ func (o *openAPI) parameter(c *contract.Contract, p *yaml.Node) {
 		schema = p // version 2 writes the type beside the name
 	}
 	if in == "body" {
-		c.Shape.In = append(c.Shape.In, contract.Prop{Name: "body", Required: required})
-		o.fields(&c.Shape.In, "body", schema, 0)
+		c.Shape.In = o.flatten(c.Shape.In, contract.Prop{Name: "body", Required: required}, schema)
 		return
 	}
 	q := contract.Prop{Name: in + " " + name, Typ: typeOf(schema), Required: required, Enum: enumOf(schema)}
@@ -134,19 +140,51 @@ func (o *openAPI) schemaOf(n *yaml.Node) *yaml.Node {
 	return found
 }
 
-// fields flattens a schema into dotted names.
-func (o *openAPI) fields(out *[]contract.Prop, prefix string, s *yaml.Node, depth int) {
-	s = o.deref(s)
-	if s == nil || depth > maxSchemaDepth || slices.Contains(o.open, s) {
-		return
+// flatten adds a field to others, and with dotted names what its schema holds.
+func (o *openAPI) flatten(out []contract.Prop, p contract.Prop, s *yaml.Node) []contract.Prop {
+	most := sideFields
+	if o.fields > fileFields {
+		most = lateFields
 	}
-	o.open = append(o.open, s)
-	defer func() { o.open = o.open[:len(o.open)-1] }()
-	for i := range *out {
-		if (*out)[i].Name == prefix {
-			(*out)[i].Typ, (*out)[i].Enum = typeOf(s), enumOf(s)
+	f := flattening{openAPI: o, most: len(out) + most}
+	for f.deepest = maxSchemaDepth; ; f.deepest-- {
+		f.out, f.full = append(slices.Clone(out), p), false
+		f.schema(len(out), p.Name, s, 0)
+		if !f.full || f.deepest == 0 {
+			o.fields += len(f.out) - len(out)
+			return f.out
 		}
 	}
+}
+
+// A flattening is a schema being flattened into dotted names.
+type flattening struct {
+	*openAPI
+	out     []contract.Prop
+	open    []*yaml.Node // schemas around the current one: a schema may hold itself
+	deepest int
+	most    int
+	full    bool
+}
+
+// schema adds what a schema holds. of is the field that it describes, or of which
+// it is one way to be.
+func (f *flattening) schema(of int, prefix string, s *yaml.Node, depth int) {
+	s = f.deref(s)
+	switch {
+	case s == nil || depth > maxSchemaDepth || slices.Contains(f.open, s):
+		return
+	case depth > f.deepest || f.full:
+		f.out[of].Cut = true
+	}
+	if f.out[of].Name == prefix {
+		f.out[of].Typ, f.out[of].Enum = typeOf(s), enumOf(s)
+	}
+	if f.out[of].Cut {
+		return
+	}
+	f.open = append(f.open, s)
+	defer func() { f.open = f.open[:len(f.open)-1] }()
 	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
 		list := at(s, key)
 		if list == nil {
@@ -154,22 +192,18 @@ func (o *openAPI) fields(out *[]contract.Prop, prefix string, s *yaml.Node, dept
 		}
 		for i, part := range list.Content {
 			if key == "allOf" {
-				o.fields(out, prefix, part, depth+1)
+				f.schema(of, prefix, part, depth+1)
 			} else {
-				o.fields(out, fmt.Sprintf("%s<%d>", prefix, i+1), part, depth+1)
+				f.schema(of, fmt.Sprintf("%s<%d>", prefix, i+1), part, depth+1)
 			}
 		}
 	}
-	o.members(out, prefix, s, depth)
+	f.members(of, prefix, s, depth)
 }
 
-func (o *openAPI) members(out *[]contract.Prop, prefix string, s *yaml.Node, depth int) {
-	if s == nil {
-		return
-	}
-	if items := o.deref(at(s, "items")); items != nil {
-		*out = append(*out, contract.Prop{Name: prefix + "[]", Required: true})
-		o.fields(out, prefix+"[]", items, depth+1)
+func (f *flattening) members(of int, prefix string, s *yaml.Node, depth int) {
+	if items := f.deref(at(s, "items")); items != nil {
+		f.add(of, contract.Prop{Name: prefix + "[]", Required: true}, items, depth)
 	}
 	var must []string
 	if list := at(s, "required"); list != nil {
@@ -178,11 +212,19 @@ func (o *openAPI) members(out *[]contract.Prop, prefix string, s *yaml.Node, dep
 		}
 	}
 	each(at(s, "properties"), func(name string, _ int, p *yaml.Node) {
-		full := prefix + "." + name
 		// Required means: wherever the object is given, which itself may be optional.
-		*out = append(*out, contract.Prop{Name: full, Required: slices.Contains(must, name)})
-		o.fields(out, full, p, depth+1)
+		f.add(of, contract.Prop{Name: prefix + "." + name, Required: slices.Contains(must, name)}, p, depth)
 	})
+}
+
+// add adds a field of another with what its own schema holds.
+func (f *flattening) add(of int, p contract.Prop, s *yaml.Node, depth int) {
+	if len(f.out) >= f.most {
+		f.out[of].Cut, f.full = true, true
+		return
+	}
+	f.out = append(f.out, p)
+	f.schema(len(f.out)-1, p.Name, s, depth+1)
 }
 
 // typeOf is a schema's type with its format and whether it may be null.
@@ -233,16 +275,26 @@ func (o *openAPI) deref(n *yaml.Node) *yaml.Node {
 		if ref == "" {
 			return n
 		}
-		path, ok := strings.CutPrefix(ref, "#/")
-		if !ok {
-			return nil
-		}
-		n = o.root
-		for step := range strings.SplitSeq(path, "/") {
-			n = at(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+		known := false
+		if n, known = o.refs[ref]; !known {
+			n = o.find(ref)
+			o.refs[ref] = n
 		}
 	}
 	return nil
+}
+
+// find looks up what a reference names.
+func (o *openAPI) find(ref string) *yaml.Node {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	n := o.root
+	for step := range strings.SplitSeq(path, "/") {
+		n = at(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+	}
+	return n
 }
 
 // at returns a mapping's value, or nil.
