@@ -48,7 +48,7 @@ type Decision struct {
 // Decide answers whether an edit may go on. Findings of severity info are not
 // told: nobody is to be stopped for them.
 func Decide(ix *Index, e Edit) Decision {
-	d := decider{gatherer: gatherer{ix: ix, self: e.Worker, repo: ix.known(e.Worker.Repo.ID)}, edit: &e}
+	d := decider{gatherer: gatherer{ix: ix, self: e.Worker, repo: ix.known(e.Worker.Repo.ID)}, edit: e}
 	rules := d.repo.rules
 	if rules.Enforcement == coord.SeverityOff {
 		return Decision{Action: Allow}
@@ -94,7 +94,7 @@ func Decide(ix *Index, e Edit) Decision {
 // Judge answers what findings, ordered as Check returns them, come to under
 // the policy of the worker's repo: the answer to a scope check.
 func Judge(ix *Index, w *Worker, findings []Finding, now coord.Time) Decision {
-	d := decider{gatherer: gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}, edit: &Edit{Worker: w, Now: now}}
+	d := decider{gatherer: gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}, edit: Edit{Worker: w, Now: now}}
 	return d.answer(findings, false)
 }
 
@@ -102,7 +102,7 @@ func Judge(ix *Index, w *Worker, findings []Finding, now coord.Time) Decision {
 // before every edit of every agent.
 type decider struct {
 	gatherer
-	edit       *Edit
+	edit       Edit
 	tree       *filing.Tree
 	pathUrgent bool  // policy has raised path_overlap
 	attempts   []hit // of the edit itself; hits are those of what was recorded

@@ -154,7 +154,7 @@ func New(s *ops.Rooms) *API {
 func (a *API) Limit(l Limits) { a.gate = newGate(l) }
 
 // Key names an operation: its route, or its tool where it has none.
-func (op Op) Key() string {
+func (op *Op) Key() string {
 	if op.Route != "" {
 		return op.Route
 	}
@@ -162,7 +162,7 @@ func (op Op) Key() string {
 }
 
 // Check reports whether who may use op.
-func Check(op Op, who coord.Caller) error {
+func Check(op *Op, who *coord.Caller) error {
 	switch {
 	case op.Door == Public:
 		return nil
@@ -196,7 +196,7 @@ var lacking = map[coord.SignInLack]string{
 // serviceAsAdmin lets a service token use admin operations that are not
 // personal: an admin made it with exactly these scopes. Without a scope to
 // hold there is nothing an admin could have granted.
-func serviceAsAdmin(op Op, who coord.Caller) bool {
+func serviceAsAdmin(op *Op, who *coord.Caller) bool {
 	return !who.Personal() && len(op.Scopes) > 0 && (slices.Contains(op.Roles, coord.Admin) || op.ForDirectory())
 }
 
@@ -231,7 +231,7 @@ func (Given) GiveUp() {}
 // Both are passed on by address: each edit of each agent passes here, and
 // what several functions keep would be copied for each of them.
 func (a *API) Call(ctx context.Context, op *Op, who *coord.Caller, from Input) (any, error) {
-	if err := Check(*op, *who); err != nil {
+	if err := Check(op, who); err != nil {
 		return nil, err
 	}
 	v := a.gate.visit(who, from)
@@ -316,7 +316,7 @@ func (a *API) CallTool(ctx context.Context, op *Op, from *coord.Caller, in Input
 func (a *API) admitTool(ctx context.Context, op *Op, from *coord.Caller, in Input) (who *coord.Caller, v *visit, err error) {
 	who = new(*from)
 	who.Via = coord.ViaTool
-	if err := Check(*op, *who); err != nil {
+	if err := Check(op, who); err != nil {
 		return nil, nil, err
 	}
 	v = a.gate.visit(who, in)
@@ -353,6 +353,7 @@ type Inputs struct {
 	All                       *shape.Schema
 	Whole                     bool // a list without pages: its limit changes nothing, and it has no cursors
 	fields                    []field
+	headers                   []header
 	cursor                    []int // where a list takes its cursor; nil where it takes none
 }
 
@@ -362,6 +363,13 @@ type field struct {
 	tag      string // path, query or header; empty for the body
 	index    []int
 	fallback any // what a missing one is; nil leaves it zero
+}
+
+// A header is a field that comes in a header.
+type header struct {
+	field
+	canonical string
+	schema    *shape.Schema
 }
 
 // Inputs returns the schemas of op's input.
@@ -379,6 +387,11 @@ func (a *API) inputsOf(op Op) *Inputs {
 	in := &Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
 		Body: a.Schemas.Fields(t, shape.In, inBody),
 		All:  all, fields: fieldsOf(t, nil, all)}
+	for _, f := range in.fields {
+		if p := in.Header.Properties[f.name]; f.tag == "header" && p != nil {
+			in.headers = append(in.headers, header{f, http.CanonicalHeaderKey(f.name), p})
+		}
+	}
 	if isList(op) && in.Query.Properties["limit"] == nil { // whoever reads lists may ask every list for its pages
 		in.Whole = true
 		in.Query = in.Query.With(a.Schemas.Fields(reflect.TypeFor[wire.WholeList](), shape.In, func(reflect.StructField) bool { return true }))
@@ -418,7 +431,7 @@ func isList(op Op) bool {
 // AnyQuery reports whether a query may hold what the operation does not know:
 // providers, directories, hosts, mail programs and probes add parameters of their own to
 // addresses that they were given.
-func (op Op) AnyQuery() bool { return op.Door == Public || op.Browser != nil || op.ForDirectory() }
+func (op *Op) AnyQuery() bool { return op.Door == Public || op.Browser != nil || op.ForDirectory() }
 
 func fieldsOf(t reflect.Type, at []int, all *shape.Schema) (out []field) {
 	for i := range t.NumField() {
@@ -460,16 +473,16 @@ func (in *Inputs) SetDefaults(v reflect.Value) error {
 // FillText sets what is one text in a header, without a closer look, which few
 // headers need. It reports whether that was all there is to set.
 func (in *Inputs) FillText(v reflect.Value, header http.Header) bool {
-	for name, p := range in.Header.Properties {
-		given := header[http.CanonicalHeaderKey(name)]
+	for i := range in.headers {
+		f := &in.headers[i]
+		given := header[f.canonical]
 		if len(given) == 0 && len(in.Header.Required) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(in.fields, func(f field) bool { return f.tag == "header" && f.name == name })
-		if at < 0 || len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || !p.AcceptsText(given[0]) {
+		if len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || !f.schema.AcceptsText(given[0]) {
 			return false
 		}
-		if to := v.FieldByIndex(in.fields[at].index); to.Kind() == reflect.String {
+		if to := v.FieldByIndex(f.index); to.Kind() == reflect.String {
 			to.SetString(given[0])
 		} else {
 			return false

@@ -39,7 +39,7 @@ func (c Class) String() string {
 var asking = []wire.HookEvent{wire.HookPreEdit, wire.HookPreShell, wire.HookPrePush}
 
 // MayDecide reports whether a call of op may be about an edit, as its input says.
-func (op Op) MayDecide() bool {
+func (op *Op) MayDecide() bool {
 	return op.Class == Deciding || op.Run.Input == reflect.TypeFor[wire.EvaluateHook]()
 }
 
@@ -88,7 +88,7 @@ func (a *API) decided(ctx context.Context, in, out any, err error, took time.Dur
 
 // ClassOf returns the class of a call of op. Some operations are of one or of
 // another, as their input says.
-func (op Op) ClassOf(in any) Class {
+func (op *Op) ClassOf(in any) Class {
 	switch in := in.(type) {
 	case *wire.EvaluateHook:
 		if slices.Contains(asking, in.Event) {

@@ -239,7 +239,7 @@ func (a *API) responses(op Op) object {
 }
 
 // Kinds returns every kind of problem that op can answer with.
-func (op Op) Kinds() []problem.Kind {
+func (op *Op) Kinds() []problem.Kind {
 	kinds := slices.Clone(op.Problems)
 	add := func(k problem.Kind, when bool) {
 		if when && !slices.Contains(kinds, k) {
@@ -247,7 +247,7 @@ func (op Op) Kinds() []problem.Kind {
 		}
 	}
 	sends := op.Route != "" && !strings.HasPrefix(op.Route, "GET ") // a body, that may be anything
-	takes := op.Run.Input.NumField() > 0 || sends || isList(op)
+	takes := op.Run.Input.NumField() > 0 || sends || isList(*op)
 	add(problem.Validation, takes)
 	add(problem.BadRequest, takes)
 	add(problem.TooLarge, sends)
@@ -277,7 +277,7 @@ func security(op Op) []object {
 }
 
 // Access says in words who may call op.
-func (op Op) Access() string {
+func (op *Op) Access() string {
 	var parts []string
 	if len(op.Scopes) > 0 {
 		parts = append(parts, "Scope: "+list(op.Scopes, " or ")+".")
@@ -297,7 +297,7 @@ func (op Op) Access() string {
 }
 
 // Tag groups an operation with others of its noun.
-func (op Op) Tag() string {
+func (op *Op) Tag() string {
 	_, path, _ := strings.Cut(op.Route, " ")
 	path = strings.TrimPrefix(path, "/v1")
 	noun, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

@@ -17,7 +17,7 @@ import (
 const SCIM = "/scim/v2/"
 
 // ForDirectory reports whether an operation is one of a directory's.
-func (op Op) ForDirectory() bool { return strings.Contains(op.Route, " "+SCIM) }
+func (op *Op) ForDirectory() bool { return strings.Contains(op.Route, " "+SCIM) }
 
 // directory is SCIM 2.0. It makes and unmakes owners, so it takes a token that an
 // owner made for just this.

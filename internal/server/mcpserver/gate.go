@@ -125,7 +125,7 @@ func (s *Server) caller(r *http.Request) (coord.Caller, error) {
 	// Who brings the call may know which agent's it is; a call that names
 	// another session in its arguments means that one.
 	who.SessionID, who.SessionKey = r.Header.Get("X-Svc-Session"), r.Header.Get("X-Svc-Session-Key")
-	return who, api.Check(api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, who)
+	return who, api.Check(&api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, &who)
 }
 
 func (s *Server) refuse(w http.ResponseWriter, err error) {

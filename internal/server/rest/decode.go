@@ -22,8 +22,8 @@ import (
 
 // decode fills in from path, query, header and body, and validates each
 // against the limits declared on the type.
-func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in any) error {
-	want := s.api.Inputs(op)
+func (s *Server) decode(w http.ResponseWriter, r *http.Request, op *api.Op, in any) error {
+	want := s.api.Inputs(*op)
 	v := reflect.ValueOf(in).Elem()
 	if err := want.SetDefaults(v); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 }
 
 // decodeQuery fills in from the query. Most requests with a body have none.
-func (s *Server) decodeQuery(r *http.Request, op api.Op, want *api.Inputs, v reflect.Value) error {
+func (s *Server) decodeQuery(r *http.Request, op *api.Op, want *api.Inputs, v reflect.Value) error {
 	if r.URL.RawQuery == "" && len(want.Query.Properties) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (s *Server) decodeQuery(r *http.Request, op api.Op, want *api.Inputs, v ref
 
 // unknownParameters refuses what the operation would silently drop: a filter
 // with a typo must not answer with everything.
-func unknownParameters(op api.Op, want *api.Inputs, values url.Values) error {
+func unknownParameters(op *api.Op, want *api.Inputs, values url.Values) error {
 	if want.Whole && values.Get("cursor") != "" {
 		return problem.InvalidField("cursor", "is of another list: this one is whole and has no cursors")
 	}
@@ -140,7 +140,7 @@ type rawReader interface {
 type flowReader interface{ ReadFlow(value string) }
 
 // decodeBody reads the body with limits and decodes it.
-func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
+func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op *api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
 	text, err := readBody(w, r, op, room)
@@ -165,7 +165,7 @@ var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // readLimited reads a body of at most as many bytes as the row allows, a small one
 // into room.
-func readLimited(w http.ResponseWriter, r *http.Request, op api.Op, room *[]byte) ([]byte, error) {
+func readLimited(w http.ResponseWriter, r *http.Request, op *api.Op, room *[]byte) ([]byte, error) {
 	if err := plainBody(r); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func unread(err error, limit int64) error {
 	return problem.Newf(problem.BadRequest, "the body broke off")
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, op api.Op, room *[]byte) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, op *api.Op, room *[]byte) ([]byte, error) {
 	text, err := readLimited(w, r, op, room)
 	if err != nil || len(text) == 0 {
 		return nil, err

@@ -21,7 +21,7 @@ const small = 1 << 20
 var large = make(chan struct{}, 2)
 
 // readRaw reads the body of a request that is signed.
-func readRaw(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+func readRaw(w http.ResponseWriter, r *http.Request, op *api.Op) ([]byte, error) {
 	if op.MaxBody <= small || 0 < r.ContentLength && r.ContentLength <= small {
 		return readLimited(w, r, op, new([]byte))
 	}

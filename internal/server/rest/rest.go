@@ -62,7 +62,7 @@ func (s *Server) Handler() http.Handler {
 		if op.Route == "" {
 			continue
 		}
-		h := s.handler(op)
+		h := s.handler(&op)
 		mux.Handle(op.Route, h)
 		if method, path, _ := strings.Cut(op.Route, " "); !strings.Contains(path, "{") {
 			plain[address{method, path}] = place{op.Route, h}
@@ -98,17 +98,17 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) handler(op api.Op) http.HandlerFunc {
+func (s *Server) handler(op *api.Op) http.HandlerFunc {
 	if op.Route == "GET /v1/stream" {
 		return s.stream(op)
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		in := &incoming{server: s, w: w, r: r, op: &op}
+		in := &incoming{server: s, w: w, r: r, op: op}
 		if err := s.caller(op, r, &in.who); err != nil {
 			s.fail(w, r, op, err)
 			return
 		}
-		out, err := s.api.Call(r.Context(), &op, &in.who, in)
+		out, err := s.api.Call(r.Context(), op, &in.who, in)
 		if in.given.Load() { // if its body was there all the same: net/http cancels whatever comes next on this connection
 			w.Header().Set("Connection", "close")
 		}
@@ -131,7 +131,7 @@ type incoming struct {
 }
 
 func (i *incoming) Decode(in any) error {
-	err := i.server.decode(i.w, i.r, *i.op, in)
+	err := i.server.decode(i.w, i.r, i.op, in)
 	if err != nil || !i.who.Believed || i.op.ClassOf(in) == api.Deciding {
 		return err
 	}
@@ -145,7 +145,7 @@ func (i *incoming) GiveUp() {
 }
 
 // caller tells who sent r. Nobody is asked at a public door.
-func (s *Server) caller(op api.Op, r *http.Request, who *coord.Caller) (err error) {
+func (s *Server) caller(op *api.Op, r *http.Request, who *coord.Caller) (err error) {
 	if op.Door != api.Public {
 		if *who, err = s.auth.Caller(r, op.MayDecide()); err != nil {
 			return err
@@ -213,7 +213,7 @@ func writePage(w http.ResponseWriter, status int, html string) {
 	io.WriteString(w, html)
 }
 
-func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out any) {
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, op *api.Op, out any) {
 	if c, ok := out.(cookieSetter); ok {
 		if secret, set := c.NewCookie(); set {
 			http.SetCookie(w, s.auth.Cookie(secret))
@@ -257,7 +257,7 @@ func forDirectory(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, a
 
 // fail answers a failure: with a problem, or with a page where a person sits in
 // front of it.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, op api.Op, err error) {
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, op *api.Op, err error) {
 	if op.Browser == nil || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		s.writeProblem(w, r, err)
 		return
@@ -308,14 +308,16 @@ var (
 	problemJSON, scimJSON = []string{"application/problem+json"}, []string{"application/scim+json"}
 )
 
+// An answer may quote what the caller sent, which may be anything.
+var asAnswer = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+
 // wholeAnswer is less than what net/http keeps until a handler returns: it tells
 // the length of such answers itself, for less.
 const wholeAnswer = 2 << 10
 
 // writeJSON encodes first, so that a failure can still become a 500.
 func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType []string, status int, v any) {
-	// An answer may quote what the caller sent, which may be anything.
-	b, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	b, err := json.Marshal(v, asAnswer)
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "encoding an answer failed", "path", r.URL.Path, "err", err)
 		b, _ = json.Marshal(problem.BodyOf(err))

@@ -34,7 +34,7 @@ type follower interface {
 }
 
 // stream serves the event log as Server-Sent Events.
-func (s *Server) stream(op api.Op) http.HandlerFunc {
+func (s *Server) stream(op *api.Op) http.HandlerFunc {
 	type begun struct {
 		who   coord.Caller
 		leave func()
@@ -66,7 +66,7 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 						s.log.Error("a stream failed", "err", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 					}
 				}()
-				c.serve(func(r *http.Request) { s.follow(r, &op, b.who.OrgID, b.f, c) })
+				c.serve(func(r *http.Request) { s.follow(r, op, b.who.OrgID, b.f, c) })
 			}()
 			return
 		}
@@ -75,7 +75,7 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 		c := &sse{w: w, rc: http.NewResponseController(w)}
 		// The deadline for reading the request would end the stream as well.
 		c.rc.SetReadDeadline(time.Time{})
-		s.follow(r, &op, b.who.OrgID, b.f, c)
+		s.follow(r, op, b.who.OrgID, b.f, c)
 	}
 }
 
@@ -86,14 +86,14 @@ type line interface {
 }
 
 // begin makes room for a stream and finds what it is to tell.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who coord.Caller, leave func(), f follower, err error) {
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, op *api.Op) (who coord.Caller, leave func(), f follower, err error) {
 	if err = s.caller(op, r, &who); err != nil {
 		return who, nil, nil, err
 	}
 	if leave, err = s.api.Stream(who); err != nil {
 		return who, nil, nil, err
 	}
-	out, err := s.api.Call(r.Context(), &op, &who, api.Given(func(in any) error {
+	out, err := s.api.Call(r.Context(), op, &who, api.Given(func(in any) error {
 		if err := s.decode(w, r, op, in); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func standingChanged(batch []eventlog.Entry) bool {
 // still reports whether the sender of r may go on.
 func (s *Server) still(r *http.Request, op *api.Op) bool {
 	var who coord.Caller
-	return s.caller(*op, r, &who) == nil && api.Check(*op, who) == nil
+	return s.caller(op, r, &who) == nil && api.Check(op, &who) == nil
 }
 
 // follow sends events as they come. It waits in one goroutine with a small
