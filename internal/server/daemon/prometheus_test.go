@@ -22,7 +22,7 @@ import (
 // A real Prometheus reads the metrics and the rules, and answers every question of
 // the dashboard; promtool finds nothing to say about either.
 func TestPrometheusReadsThem(t *testing.T) {
-	w := daemontest.Start(t, filepath.Join(t.TempDir(), "svc.db"))
+	w := daemontest.StartWith(t, daemon.Config{Database: filepath.Join(t.TempDir(), "svc.db"), ShipTo: t.TempDir()})
 	rules, err := filepath.Abs("../../../packaging/prometheus/svc.rules.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +68,9 @@ func TestPrometheusReadsThem(t *testing.T) {
 		defer res.Body.Close()
 		return body, json.NewDecoder(res.Body).Decode(&body)
 	}
+	const scraped = `svc_streams and on (instance) svc_shipping_age_seconds and on (instance) up{job="svcd"} == 1`
 	await.True(t, "that it has scraped svcd", func() bool {
-		got, err := ask("/api/v1/query", url.Values{"query": {`svc_streams and on (instance) up{job="svcd"} == 1`}})
+		got, err := ask("/api/v1/query", url.Values{"query": {scraped}})
 		return err == nil && len(got.Data.Result) > 0
 	})
 	for _, q := range daemon.DashboardQueries(t) {
