@@ -346,6 +346,7 @@ func TestWhatIsOlderThanTheWindowGoes(t *testing.T) {
 	times := often
 	times.Base = 50 * time.Millisecond
 	s := startShipping(t, times, func(c *daemon.Config) { c.ShipKeep = "1s" })
+	s.settle()
 	first := files(t, s.dir, ".base")
 	s.intent("One")
 	await.True(t, "that the first base is gone", func() bool {

@@ -79,8 +79,9 @@ func (w *world) settled() time.Time {
 	w.t.Helper()
 	since := time.Now()
 	await.True(w.t, "that all is shipped", func() bool {
+		asked := time.Now()
 		age, err := w.shipper.Age()
-		return err == nil && time.Now().Add(-age).After(since)
+		return err == nil && asked.Add(-age).After(since)
 	})
 	at := time.Now().Add(2 * time.Millisecond)
 	await.True(w.t, "the next millisecond", func() bool { return time.Now().After(at) })
@@ -215,13 +216,14 @@ func TestTheLogStaysShort(t *testing.T) {
 			defer w.stop()
 			w.settled()
 			if how != "followed" {
-				if err := os.RemoveAll(w.dir); err != nil {
-					t.Fatal(err)
-				}
+				await.True(t, "that the folder is gone", func() bool { return os.RemoveAll(w.dir) == nil }) // it is written to
 			}
 			r := rand.New(rand.NewPCG(36, 2))
 			most := int64(0)
-			for range 900 { // some 40 MB
+			for n := range 900 { // some 40 MB
+				if how == "followed" && n%100 == 99 {
+					w.settled() // whoever follows gets a turn
+				}
 				w.write(w.st, r)
 				info, err := os.Stat(w.file + "-wal")
 				if err != nil {
