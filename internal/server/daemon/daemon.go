@@ -177,7 +177,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail:      d.cfg.SMTPAddr != "",
 		SignUp:    coord.SignUp(d.cfg.SignUp),
-		JobsReady: d.queue.Ready,
+		Ready:     map[string]func(context.Context) (string, error){"jobs": d.queue.Ready, "log": d.events.Ready},
 	})
 	d.Ops.Ground.Forget = d.forget
 	if d.cfg.Leases != nil {

@@ -101,6 +101,55 @@ func TestReadinessNoticesALockedLog(t *testing.T) {
 	await.True(t, "the service is ready again", ready(200))
 }
 
+// Who follows an org hears nothing while the log cannot be looked at, though what
+// readiness reads and writes can.
+func TestReadinessNoticesAnOldLog(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	w := daemontest.Start(t, dsn)
+	o := w.Org("Acme")
+	log := func() (int, wire.Check) {
+		res := w.Do(daemontest.Request{Method: "GET", Path: "/readyz"})
+		var ready wire.Ready
+		if err := json.Unmarshal(res.Body, &ready); err != nil || !ready.Checks["database"].OK {
+			t.Fatalf("%v: %s", err, res.Body)
+		}
+		return res.Status, ready.Checks["log"]
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", w.URL+"/v1/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+o.Owner())
+	stream, err := http.DefaultClient.Do(req)
+	if err != nil || stream.StatusCode != 200 {
+		t.Fatal(stream, err)
+	}
+	defer stream.Body.Close()
+	if status, c := log(); status != 200 || !c.OK || !strings.Contains(c.Detail, "read") {
+		t.Fatalf("%d, %+v", status, c)
+	}
+	admin, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	tx, err := admin.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `LOCK TABLE orgs IN ACCESS EXCLUSIVE MODE`); err != nil { // as a change of the table does
+		t.Fatal(err)
+	}
+	is := func(want int, ok bool) func() bool {
+		return func() bool { status, c := log(); return status == want && c.OK == ok }
+	}
+	await.True(t, "the service is not ready while the log is not read", is(503, false))
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "the service is ready again", is(200, true))
+}
+
 // A page that cannot be read is noticed by whoever wants it, while all that
 // readiness tries works: it tells of it, says what and since when, and is ready
 // again once nobody has met it for a while.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,6 +25,7 @@ const (
 	batch    = 256                    // events read at once
 	coalesce = 10 * time.Millisecond  // between two notifications to other replicas
 	poll     = 500 * time.Millisecond // at most this late if every hint is lost
+	stale    = 5 * time.Second        // without a look at the log, those who follow it are not served
 )
 
 // An Entry is an event as streams of Server-Sent Events tell it, written once
@@ -55,6 +57,7 @@ type Log struct {
 	// replica. It must not block.
 	Woken func(orgs []string)
 
+	seen  atomic.Int64 // when it was last looked at, or nobody wanted it, Unix ms
 	mu    sync.Mutex
 	feeds map[string]*feed
 }
@@ -73,6 +76,7 @@ type feed struct {
 func New(s *store.Store, log *slog.Logger) *Log {
 	l := &Log{store: s, log: log, dirty: make(chan []string, 1024), feeds: map[string]*feed{}}
 	s.Committed = l.committed
+	l.seen.Store(time.Now().UnixMilli())
 	return l
 }
 
@@ -162,6 +166,7 @@ func (l *Log) pollOnce(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	if len(orgs) == 0 {
+		l.seen.Store(time.Now().UnixMilli())
 		return
 	}
 	var last map[string]int64
@@ -172,11 +177,22 @@ func (l *Log) pollOnce(ctx context.Context) {
 	if err != nil {
 		return // the next tick tries again
 	}
+	l.seen.Store(time.Now().UnixMilli())
 	for org, seq := range last {
 		if f := l.feed(org); f != nil && f.last() < seq {
 			l.wake([]string{org})
 		}
 	}
+}
+
+// Ready reports, for the readiness check, how old what is known of the log is; an
+// error means that streams and waits may not be told of what happens.
+func (l *Log) Ready(context.Context) (string, error) {
+	ago := time.Since(time.UnixMilli(l.seen.Load())).Round(100 * time.Millisecond)
+	if ago > stale {
+		return "", fmt.Errorf("the event log was last read %v ago", ago)
+	}
+	return fmt.Sprintf("read %v ago", ago), nil
 }
 
 func (f *feed) last() int64 {

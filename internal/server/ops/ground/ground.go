@@ -42,10 +42,10 @@ type Config struct {
 	Stripe    *billing.Stripe // nil if billing is not configured
 	GitHub    *githost.GitHub
 	GitLab    *githost.GitLab
-	GitHubURL string                                // on which GitHub new apps are made
-	Mail      bool                                  // whether mail can be sent
-	SignUp    coord.SignUp                          // who makes orgs; off if empty
-	JobsReady func(context.Context) (string, error) // how the background work fares
+	GitHubURL string                                           // on which GitHub new apps are made
+	Mail      bool                                             // whether mail can be sent
+	SignUp    coord.SignUp                                     // who makes orgs; off if empty
+	Ready     map[string]func(context.Context) (string, error) // how what works in the background fares
 }
 
 // A Ground is the installation as operations see it. Every room's Service

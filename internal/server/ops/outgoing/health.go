@@ -3,6 +3,7 @@ package outgoing
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -22,9 +23,7 @@ func (s *Service) GetReady(ctx context.Context, _ coord.Caller, _ wire.None) (wi
 	defer cancel()
 	out := wire.Ready{Status: "ready", Checks: map[string]wire.Check{}}
 	checks := map[string]func(context.Context) (string, error){"database": s.checkDatabase, "migrations": s.checkMigrations}
-	if s.Config.JobsReady != nil {
-		checks["jobs"] = s.Config.JobsReady
-	}
+	maps.Copy(checks, s.Config.Ready)
 	for name, check := range checks {
 		start := time.Now()
 		detail, err := check(ctx)
