@@ -86,7 +86,7 @@ compile-tests: ## what make test-go runs, compiled and not run
 test-go: ## the tests in Go: all of make test but browser, grammars and clients, which can run apart
 	.ci/needs
 	$(MAKE) $(NODE) $(DIST)
-	$(PG) $(MAKE) -k test-raced test-calm
+	.ci/in-memory $(PG) $(MAKE) -k test-raced test-calm
 	SVC_TEST_CHECKERS=tsc go test $(if $(AGAIN),-count=1) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
 	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
