@@ -78,6 +78,13 @@ func NewRegistry(forms map[string][2]string) *Registry {
 	return &Registry{Defs: map[string]*Schema{}, names: map[key]string{}, forms: forms}
 }
 
+// Clone returns a registry with the same schemas, which are never changed.
+func (r *Registry) Clone() *Registry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &Registry{Defs: maps.Clone(r.Defs), names: maps.Clone(r.names), forms: r.forms}
+}
+
 // RefPrefix is where named schemas live in an OpenAPI document.
 const RefPrefix = "#/components/schemas/"
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -143,12 +144,19 @@ type API struct {
 
 // New returns an API to the operations of s.
 func New(s *ops.Rooms) *API {
-	a := &API{ops: s, Schemas: shape.NewRegistry(selectors.Forms()), inputs: map[string]*Inputs{}, gate: newGate(DefaultLimits())}
+	made := described()
+	return &API{ops: s, Schemas: made.Schemas.Clone(), inputs: made.inputs, gate: newGate(DefaultLimits())}
+}
+
+// described has what the table says of inputs, made once: programs have one
+// service, tests start thousands.
+var described = sync.OnceValue(func() *API {
+	a := &API{Schemas: shape.NewRegistry(selectors.Forms()), inputs: map[string]*Inputs{}}
 	for _, op := range Table {
 		a.inputs[op.Key()] = a.inputsOf(op)
 	}
 	return a
-}
+})
 
 // Limit sets how much is taken on at once. It comes before the first call.
 func (a *API) Limit(l Limits) { a.gate = newGate(l) }
