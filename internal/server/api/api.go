@@ -280,10 +280,7 @@ func (a *API) arrive(ctx context.Context, op *Op, who *coord.Caller, v *visit, i
 	who.MayFree = who.IsPerson() || op.Agent == AsScoped
 	v.given = in
 	if op.MayDecide() {
-		v.arrive()
-		err = v.input.Decode(in)
-		v.arrived()
-		if err == nil {
+		if err = v.receive(in); err == nil {
 			err = v.admit(op.ClassOf(in))
 		}
 	} else {

@@ -248,6 +248,13 @@ func (v *visit) leave() {
 	v.among = nil
 }
 
+// receive reads an input that may be about an edit.
+func (v *visit) receive(in any) error {
+	v.arrive()
+	defer v.arrived()
+	return v.input.Decode(in)
+}
+
 // arrive notes a body that may ask about an edit and is on its way: what it is,
 // it tells itself. It takes no place until it is there; of a caller with too many
 // of them the oldest is given up, so that who begins bodies without end keeps
