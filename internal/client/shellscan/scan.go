@@ -377,7 +377,7 @@ func (s *scanner) write(v value, w Write) {
 	if to, linked := s.links[p]; linked && w.Kind == File && !v.glob {
 		p = to
 	}
-	if p = s.beyondProc(p); strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || p == "-" {
+	if p = s.beyondProc(p); isDevice(p) || strings.HasPrefix(p, "/proc/") || p == "-" {
 		return
 	}
 	for dir, of := range s.worktrees {
@@ -388,6 +388,9 @@ func (s *scanner) write(v value, w Write) {
 	w.Path, w.Glob = p, v.glob
 	s.note(w)
 }
+
+// isDevice tells devices, such as /dev/null, from the files in memory beside them.
+func isDevice(p string) bool { return strings.HasPrefix(p, "/dev/") && !strings.HasPrefix(p, "/dev/shm/") }
 
 func (s *scanner) note(w Write) {
 	if !slices.Contains(s.writes, w) {
