@@ -390,7 +390,9 @@ func (s *scanner) write(v value, w Write) {
 }
 
 // isDevice tells devices, such as /dev/null, from the files in memory beside them.
-func isDevice(p string) bool { return strings.HasPrefix(p, "/dev/") && !strings.HasPrefix(p, "/dev/shm/") }
+func isDevice(p string) bool {
+	return strings.HasPrefix(p, "/dev/") && !strings.HasPrefix(p, "/dev/shm/")
+}
 
 func (s *scanner) note(w Write) {
 	if !slices.Contains(s.writes, w) {
