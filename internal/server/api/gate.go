@@ -185,19 +185,14 @@ func callerKey(who *coord.Caller) string { return cmp.Or(who.TokenID, who.UserID
 // A visit is a call on its way in, with all that it holds at the gate until it
 // leaves: each edit of each agent is one.
 type visit struct {
-	gate   *gate
-	key    string         // its caller's
-	among  map[string]int // the calls of its caller that it is counted with
-	room   Class          // that it takes room of
-	stays  func()         // ends a wait
-	input  Input
-	given  any    // the input, once it is asked for
-	tagged bool   // whether the cursors of lists are marked
-	tag    string // with what
-}
-
-func (g *gate) visit(who *coord.Caller, in Input) *visit {
-	return &visit{gate: g, key: callerKey(who), input: in}
+	gate  *gate
+	key   string         // its caller's
+	among map[string]int // the calls of its caller that it is counted with
+	room  Class          // that it takes room of
+	stays func()         // ends a wait
+	input Input
+	given any    // the input, once it is asked for
+	tag   string // with what the cursors of a list are marked
 }
 
 // admit counts a call of a caller. Decisions have as many places as all else

@@ -195,7 +195,7 @@ var settings = []setting{
 	{
 		"ship-keep",
 		"SVC_SHIP_KEEP",
-		"168h",
+		usualShipKeep,
 		"for how long the state of each moment can be restored from there",
 		func(c *Config) any { return &c.ShipKeep },
 		checkShipKeep,

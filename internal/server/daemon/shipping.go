@@ -20,6 +20,9 @@ import (
 // shipLateEvery is how often the log says that shipping does not get on.
 const shipLateEvery = time.Minute
 
+// usualShipKeep is for how long the states of each moment are kept.
+const usualShipKeep = "168h"
+
 func checkShipKeep(s string) error {
 	if d, err := time.ParseDuration(s); err != nil || d < time.Minute {
 		return fmt.Errorf("%q is no time of a minute or longer, such as 168h", s)
@@ -46,7 +49,7 @@ func (d *Daemon) startShipping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keep, err := time.ParseDuration(cmp.Or(d.cfg.ShipKeep, "168h"))
+	keep, err := time.ParseDuration(cmp.Or(d.cfg.ShipKeep, usualShipKeep))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/problem"
 )
 
 // A Schema is what this package has to know of the tables.
@@ -391,21 +390,6 @@ func (d *DB) announce(txs ...*Tx) {
 	if queued && d.Queued != nil {
 		d.Queued()
 	}
-}
-
-// wrap turns "the database cannot serve" into a problem that says so; others
-// pass through. It is where the errors of all operations pass.
-func (d *DB) wrap(err error) error {
-	var known *problem.Error
-	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	d.noticed(err)
-	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) || d.isDown(err) {
-		return fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable,
-			Detail: "the database cannot serve this right now; try again", RetryAfter: 2 * time.Second}, err)
-	}
-	return err
 }
 
 // run runs fn and writes what is left to write.

@@ -1,12 +1,16 @@
 package db
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/svc-hq/svc/internal/core/problem"
 )
 
 // faultLasts is how long a fault counts after it was last seen: whoever looks
@@ -94,4 +98,19 @@ func postgresFault(err error) string {
 		return "PostgreSQL cannot read or write its files"
 	}
 	return ""
+}
+
+// wrap turns "the database cannot serve" into a problem that says so; others
+// pass through. It is where the errors of all operations pass.
+func (d *DB) wrap(err error) error {
+	var known *problem.Error
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	d.noticed(err)
+	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) || d.isDown(err) {
+		return fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable,
+			Detail: "the database cannot serve this right now; try again", RetryAfter: 2 * time.Second}, err)
+	}
+	return err
 }
