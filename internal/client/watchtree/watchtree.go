@@ -105,7 +105,7 @@ func (s *watcher) poll(ctx context.Context) error {
 	if s.Ready != nil {
 		s.Ready()
 	}
-	for last := time.Now(); time.Since(last) < s.Idle; {
+	for last := time.Now(); ; {
 		if _, err := os.Lstat(s.Mark); err != nil || !gitrepo.Is(s.Root) {
 			return nil
 		}
@@ -117,6 +117,8 @@ func (s *watcher) poll(ctx context.Context) error {
 		}
 		if seen.Told > 0 || seen.Later {
 			last = time.Now()
+		} else if time.Since(last) >= s.Idle { // by a look, however late it came
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -124,7 +126,6 @@ func (s *watcher) poll(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 	}
-	return nil
 }
 
 func (s *watcher) listen(ctx context.Context) error {

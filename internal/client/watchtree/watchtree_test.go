@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook"
@@ -78,41 +80,61 @@ func TestChangesAreLookedAt(t *testing.T) {
 }
 
 // Where the system would have every file open to tell of changes, it looks every
-// now and then and opens none; and it ends as it does elsewhere.
+// now and then and opens none; and it ends as it does elsewhere. However late a
+// look comes, what it finds keeps the watch going.
 func TestLookingNowAndThen(t *testing.T) {
 	root := gittest.Init(t)
 	mark := filepath.Join(t.TempDir(), "mark")
-	looks, ended := make(look, 100), make(chan error, 1)
-	start := func(idle time.Duration, told int) {
-		gittest.Write(t, filepath.Dir(mark), "mark", "")
-		w := watchtree.Watch{Root: root, Mark: mark, Idle: idle, Every: time.Millisecond, Log: func(err error) { t.Error(err) },
+	gittest.Write(t, filepath.Dir(mark), "mark", "")
+	const idle = 10 * time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		looks, ended := make(look), make(chan error, 1)
+		told := 1
+		var takes atomic.Int64
+		w := watchtree.Watch{Root: root, Mark: mark, Idle: idle, Every: time.Second, Log: func(err error) { t.Error(err) },
 			Look: func(context.Context) (hook.Observation, error) {
-				looks <- hook.Observation{}
-				return hook.Observation{Told: told}, nil
+				o := hook.Observation{Told: told}
+				time.Sleep(time.Duration(takes.Load()))
+				looks <- o
+				return o, nil
 			}}
-		go func() { ended <- w.Run(t.Context()) }()
-	}
-	const idle = 50 * time.Millisecond
-	start(idle, 1) // something is told all the time
-	for began := time.Now(); time.Since(began) < 4*idle; {
-		looks.next(t, ended)
-	}
-	open, err := os.ReadDir("/proc/self/fd")
-	for _, fd := range open {
-		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, root) {
-			t.Errorf("%s is open", to)
+		start := func() { go func() { ended <- w.Run(t.Context()) }() }
+		start() // something is told all the time
+		for began := time.Now(); time.Since(began) < 4*idle; {
+			looks.next(t, ended)
 		}
-	}
-	if err := os.Remove(mark); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("switched off: %v", err)
-	}
-	start(idle, 0)
-	if err := <-ended; err != nil {
-		t.Errorf("idle: %v", err)
-	}
+		takes.Store(int64(idle / 10)) // in a tree so large that five idle times lie between two looks
+		for range 3 {
+			looks.next(t, ended)
+		}
+		open, err := os.ReadDir("/proc/self/fd")
+		for _, fd := range open {
+			if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, root) {
+				t.Errorf("%s is open", to)
+			}
+		}
+		if err := os.Remove(mark); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("switched off: %v", err)
+		}
+		gittest.Write(t, filepath.Dir(mark), "mark", "")
+		told = 0
+		takes.Store(0)
+		start()
+		for began := time.Now(); ; {
+			select {
+			case <-looks:
+				continue
+			case err := <-ended:
+				if lasted := time.Since(began); err != nil || lasted != idle {
+					t.Errorf("idle, after %v: %v", lasted, err)
+				}
+			}
+			return
+		}
+	})
 }
 
 // It ends by itself when nothing happens.
