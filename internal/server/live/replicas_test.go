@@ -3,7 +3,6 @@ package live_test
 import (
 	"context"
 	"errors"
-	"net/url"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 // anew does it answer as if the other's were its own.
 func TestAnIndexOfAnOvertakenWriteIsNotTrusted(t *testing.T) {
 	dsn := storetest.Postgres(t)
-	w := newWorld(t, storetest.OpenDSN(t, impatient(t, dsn)))
+	w := newWorld(t, storetest.OpenDSN(t, dsn))
 	other := storetest.OpenDSN(t, dsn)
 	w.seen(w.set)
 	declare := func(tx *store.Tx, id string, who coord.User) error {
@@ -77,17 +76,4 @@ func (w *world) knowsBy(ctx context.Context, look viewer, id string) (known bool
 		return nil
 	})
 	return known, err
-}
-
-// impatient returns a DSN whose writers lose their locks soon.
-func impatient(t *testing.T, dsn string) string {
-	t.Helper()
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set("idle_in_transaction_session_timeout", "200ms")
-	u.RawQuery = q.Encode()
-	return u.String()
 }
