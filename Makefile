@@ -42,7 +42,7 @@ COMPILE := GOGC=$(or $(GOGC),400) go
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-parsers test-facts test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-kept test-parsers test-facts test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -87,8 +87,8 @@ test-go: ## the tests in Go: all of make test but browser, grammars and clients,
 	.ci/needs
 	$(MAKE) $(NODE) $(DIST)
 	.ci/in-memory $(PG) $(MAKE) -k test-raced test-calm
-	SVC_TEST_CHECKERS=tsc go test $(if $(AGAIN),-count=1) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
-	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
+	SVC_TEST_CHECKERS=tsc $(GOTEST) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
+	$(PG) env $(GOTEST) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
 # Tests live for seconds and are small: a third of their time went to collecting garbage that nobody needed back.
 GOTEST  := GOGC=400 go test -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) # make lint vets more
@@ -113,21 +113,29 @@ test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScrip
 test-checkers: $(NODE) ## merged work before the real tsc, mypy, pyright, cargo and javac; installs them
 	.ci/test-checkers
 
-grammars: ## compile the grammars anew for this system, for builds to take from internal/client/grammar/prebuilt
+grammars: ## compile the grammars anew for this system and for WebAssembly, for builds to take from internal/client/grammar/prebuilt
+	.ci/needs
 	.ci/build-parser --keep
+	.ci/build-grammars --keep
 
-test-grammars: test-parsers test-facts ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
+test-grammars: test-kept test-parsers test-facts ## kept grammars are what their sources make; under AddressSanitizer; the same trees and facts from WebAssembly
+
+# What is kept compiled is compared with what its sources make. .ci/run does that, which nobody else need wait four minutes for: it
+# changes with go.sum, and whoever builds makes sure that it was made of what go.sum names.
+test-kept:
+	.ci/needs
+	.ci/once kept internal/client/grammar/prebuilt go.mod go.sum .ci/needs .ci/build-parser .ci/build-grammars -- \
+		sh -c '.ci/build-parser --check && .ci/build-grammars --check'
 
 test-parsers: # the trees
 	.ci/needs
-	.ci/build-parser --check
 	.ci/sanitize-grammars
 	.ci/build-grammars
-	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm
+	SVC_TEST_GRAMMARS=1 $(GOTEST) -count=1 ./internal/client/grammar/wasm
 
 test-facts: # the facts, which Go's own cache keeps
 	.ci/build-grammars
-	CGO_ENABLED=0 go test ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
+	CGO_ENABLED=0 $(GOTEST) ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
 
 test-release: $(if $(wildcard web/package.json),$(DIST)) ## makes releases for this machine and installs, updates and tampers with them
 	.ci/test-release
