@@ -113,7 +113,7 @@ test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScrip
 test-checkers: $(NODE) ## merged work before the real tsc, mypy, pyright, cargo and javac; installs them
 	.ci/test-checkers
 
-grammars: ## compile the grammars anew for this system and for WebAssembly, for builds to take from internal/client/grammar/prebuilt
+grammars: ## compile the grammars anew for this system and for WebAssembly, for builds to take
 	.ci/needs
 	.ci/build-parser --keep
 	.ci/build-grammars --keep
@@ -124,7 +124,7 @@ test-grammars: test-kept test-parsers test-facts ## kept grammars are what their
 # changes with go.sum, and whoever builds makes sure that it was made of what go.sum names.
 test-kept:
 	.ci/needs
-	.ci/once kept internal/client/grammar/prebuilt go.mod go.sum .ci/needs .ci/build-parser .ci/build-grammars -- \
+	.ci/once kept internal/client/grammar/prebuilt internal/client/grammar/wasm/prebuilt go.mod go.sum .ci/needs .ci/build-parser .ci/build-grammars -- \
 		sh -c '.ci/build-parser --check && .ci/build-grammars --check'
 
 test-parsers: # the trees
