@@ -44,11 +44,10 @@ var build = func() func(t *testing.T, v string) []byte {
 		const module = "github.com/svc-hq/svc/internal/"
 		key := base64.StdEncoding.EncodeToString(releaseKey.Public().(ed25519.PublicKey))
 		out := filepath.Join(t.TempDir(), "svc")
-		// With the tags of make build, so that all but the linking is done already.
-		cmd := exec.Command("go", "build", "-tags=netgo,osusergo", "-ldflags",
+		// As the tests themselves are built, so that all but the linking is done already.
+		cmd := exec.Command("go", "build", "-ldflags",
 			"-s -w -X "+module+"core/version.Version="+v+" -X "+module+"client/selfupdate.releaseKeys=k1="+key, "-o", out,
 			"github.com/svc-hq/svc/cmd/svc")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
