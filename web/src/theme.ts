@@ -4,6 +4,11 @@ import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from 
 const petrol: MantineColorsTuple = ["#e6f6f8", "#d0ebef", "#a3d7df", "#71c2ce", "#49b0bf", "#2ba3b5", "#0f8a9d", "#0b7285", "#0a6373", "#07525f"];
 const ink: MantineColorsTuple = ["#e8ecea", "#d3d9d6", "#a9b2ae", "#838d88", "#626c67", "#3b4441", "#2a312f", "#1d2321", "#161b19", "#101412"];
 
+// Typing marks the first that fits, and Enter takes it. Left to themselves,
+// lists mark by a timer, which a busy browser runs after the next key: Enter
+// then takes nothing, or what is not marked.
+const marksFirst = { selectFirstOptionOnChange: true, selectFirstOptionOnDropdownOpen: true };
+
 export const theme = createTheme({
   primaryColor: "petrol",
   primaryShade: { light: 7, dark: 7 },
@@ -20,7 +25,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "xs" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
-    Select: { defaultProps: { openOnFocus: false, size: "sm", comboboxProps: { shadow: "md" } } },
+    Select: { defaultProps: { ...marksFirst, openOnFocus: false, size: "sm", comboboxProps: { shadow: "md" } } },
+    MultiSelect: { defaultProps: marksFirst },
     Textarea: { defaultProps: { size: "sm", autosize: true, minRows: 3, maxRows: 14 } },
     Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" }, centered: true, radius: "lg", overlayProps: { backgroundOpacity: 0.45, blur: 2 } } },
     Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
