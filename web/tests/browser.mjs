@@ -10,7 +10,7 @@ export const patience = Number(process.env.SVC_TEST_PATIENCE ?? 180) * 1000;
 const slow = Number(process.env.SVC_TEST_SLOW ?? 0);
 
 const places = (process.env.PATH ?? "").split(delimiter);
-const found = ["chromium", "chromium-browser", "google-chrome"].flatMap((name) => places.map((dir) => join(dir, name))).find((p) => existsSync(p));
+const found = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].flatMap((name) => places.map((dir) => join(dir, name))).find((p) => existsSync(p));
 const options = {
   executablePath: process.env.CHROMIUM ?? found,
   timeout: patience,

@@ -22,7 +22,7 @@ func browser(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("short tests use no browser; make test does")
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
