@@ -42,7 +42,7 @@ COMPILE := GOGC=$(or $(GOGC),400) go
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-kept test-parsers test-facts test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build grammars test test-go test-raced test-calm times once-web once-others compile-tests clients test-clients test-checkers test-grammars test-kept test-parsers test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -73,9 +73,8 @@ once-web: ## make test-web, unless it passed before with the same inputs: for te
 	.ci/once test-pages web internal/core internal/server/api internal/server/dashboard -- $(MAKE) test-web PART=--pages
 
 once-others: ## the same for make test-grammars and test-clients: for the grammars what they read, for clients the API's shapes and doors
-	.ci/once grammars internal/client/grammar internal/client/analysis/testdata go.mod .ci/needs .ci/build-parser .ci/sanitize-grammars .ci/build-grammars -- \
+	.ci/once grammars internal/client/grammar internal/client/analysis/testdata go.mod .ci/needs .ci/build-parser .ci/sanitize-grammars .ci/build-grammars .ci/grammars -- \
 		$(MAKE) test-parsers
-	$(MAKE) test-facts
 	.ci/once test-clients .ci/clients .ci/make-clients clients web/package-lock.json internal/core internal/server/api internal/server/rest \
 		internal/server/daemon internal/tools/openapi internal/tools/withservice -- $(MAKE) test-clients
 
@@ -118,24 +117,22 @@ grammars: ## compile the grammars anew for this system and for WebAssembly, for 
 	.ci/build-parser --keep
 	.ci/build-grammars --keep
 
-test-grammars: test-kept test-parsers test-facts ## kept grammars are what their sources make; under AddressSanitizer; the same trees and facts from WebAssembly
+test-grammars: test-kept test-parsers ## kept grammars are what their sources make; under AddressSanitizer; the same trees from WebAssembly
 
 # What is kept compiled is compared with what its sources make. .ci/run does that, which nobody else need wait four minutes for: it
 # changes with go.sum, and whoever builds makes sure that it was made of what go.sum names.
 test-kept:
 	.ci/needs
-	.ci/once kept internal/client/grammar/prebuilt internal/client/grammar/wasm/prebuilt go.mod go.sum .ci/needs .ci/build-parser .ci/build-grammars -- \
+	.ci/once kept internal/client/grammar/prebuilt internal/client/grammar/wasm/prebuilt go.mod go.sum .ci/needs .ci/build-parser .ci/build-grammars .ci/grammars -- \
 		sh -c '.ci/build-parser --check && .ci/build-grammars --check'
 
-test-parsers: # the trees
+# Whatever is found in code is found in these trees: that they are the same, byte for byte, is what is tested.
+test-parsers:
 	.ci/needs
 	.ci/sanitize-grammars
 	.ci/build-grammars
 	SVC_TEST_GRAMMARS=1 $(GOTEST) -count=1 ./internal/client/grammar/wasm
-
-test-facts: # the facts, which Go's own cache keeps
-	.ci/build-grammars
-	CGO_ENABLED=0 $(GOTEST) ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
+	CGO_ENABLED=0 $(GOTEST) ./internal/client/grammar
 
 test-release: $(if $(wildcard web/package.json),$(DIST)) ## makes releases for this machine and installs, updates and tampers with them
 	.ci/test-release

@@ -75,7 +75,11 @@ var leftovers []string
 // only if something changed that it read itself; what a compiler reads for it
 // does not count. What other packages are tested with is in no program.
 var sources = sync.OnceFunc(func() {
-	for _, dir := range []string{"../../cmd", "../../internal", "../../.ci/build-svc", "../../.ci/build-parser", "../../.ci/build-grammars"} {
+	dirs := []string{"../../cmd", "../../internal"}
+	for _, script := range []string{"build-svc", "build-parser", "build-grammars", "grammars"} {
+		dirs = append(dirs, "../../.ci/"+script)
+	}
+	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
