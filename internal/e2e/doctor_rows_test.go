@@ -24,20 +24,17 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// build makes a svc of another kind, once for all rows, and returns it.
-func (m *machine) build(kind string) string {
+// release makes a svc of another version, once for all rows, and returns it.
+func (m *machine) release() string {
 	m.t.Helper()
-	arg := map[string]string{
-		"release": "-ldflags=-X github.com/svc-hq/svc/internal/core/version.Version=1.2.0",
-		"apart":   "-tags=netgo,osusergo,apart", // which has the grammars beside it, and here has not
-	}[kind]
-	file := filepath.Join(filepath.Dir(program(m.t, "svc")), kind, "svc")
+	const version = "-ldflags=-X github.com/svc-hq/svc/internal/core/version.Version=1.2.0"
+	file := filepath.Join(filepath.Dir(program(m.t, "svc")), "release", "svc")
 	builds.Lock()
 	defer builds.Unlock()
 	if _, err := os.Stat(file); err == nil {
 		return file
 	}
-	if out, err := exec.Command("go", "build", arg, "-o", file, "../../cmd/svc").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", version, "-o", file, "../../cmd/svc").CombinedOutput(); err != nil {
 		m.t.Fatalf("%v\n%s", err, out)
 	}
 	return file
@@ -57,7 +54,7 @@ func brokenPrograms() []setUp {
 		{"svc is not on the PATH", func(m *machine) { m.check(os.Remove(filepath.Join(m.bin, "svc"))) },
 			`program +svc is not on the PATH`, false},
 		{"another svc comes first", func(m *machine) {
-			old := m.build("release")
+			old := m.release()
 			m.path = append([]string{filepath.Dir(old)}, m.path...)
 		}, `program +agent hosts start .*svc 1\.2\.0.*which comes first on the PATH`, false},
 		{"another program of that name comes first", func(m *machine) {
@@ -71,15 +68,13 @@ func brokenPrograms() []setUp {
 			m.check(os.WriteFile(filepath.Join(m.bin, "svc"), data, 0o644))
 			m.bin = filepath.Dir(program(m.t, "svc")) // the one that the person runs
 		}, `program +.*/svc may not be executed`, true},
-		{"a build without grammars", func(m *machine) { m.install(m.build("apart")) },
-			`languages +this build reads definitions of go only`, false},
 		{"the server is older", func(m *machine) {
 			m.instead.Store("/openapi.json", `{"info": {"version": "0.9.2"}}`)
-			m.install(m.build("release"))
+			m.install(m.release())
 		}, `version +the server is 0\.9\.2 and older`, false},
 		{"the server is newer", func(m *machine) {
 			m.instead.Store("/openapi.json", `{"info": {"version": "2.0.0"}}`)
-			m.install(m.build("release"))
+			m.install(m.release())
 		}, `version +the server is 2\.0\.0 and newer(.|\n)*fix: svc update`, false},
 		{"there is no git", func(m *machine) { m.path = []string{m.bin, m.hosts} }, `git +git cannot be started`, false},
 		{"a folder is a path of Windows", func(m *machine) { m.env = append(m.env, `CODEX_HOME=C:\Users\olga\.codex`) },
