@@ -12,7 +12,7 @@ const world = useWorld({ demo: seedCrowd });
 
 async function serious(page, rules, part) {
   const violations = await page.evaluate(async ([rules, part]) => {
-    const options = { resultTypes: ["violations"], preload: false, ...(rules && { runOnly: rules }) };
+    const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
     const found = (await window.axe.run(part ? document.querySelector(part) : document, options)).violations;
     return found.map((v) => ({ id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 4).map((n) => `${n.target} ${n.any[0]?.message ?? ""}`) }));
   }, [rules, part]);
