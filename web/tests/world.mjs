@@ -61,7 +61,8 @@ export async function goTo(page, url) {
 /** Waits until a page shows its content, not that of the question before, and hears of what happens next. */
 export async function settled(page) {
   await page.locator("h1").first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading, [aria-busy=true], .connection:not([data-state=live])"));
+  const busy = ".loading, [aria-busy=true], .connection:not([data-state=live])";
+  await page.waitForFunction((busy) => !document.querySelector(busy), busy, { polling: 40 }); // at each frame it would have them drawn
 }
 
 /** Goes to another page of the dashboard without loading it anew. */

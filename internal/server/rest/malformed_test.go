@@ -36,7 +36,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		r.Header = map[string]string{name: value}
 		return r
 	}
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Acme")
 		id := project(w, o)
@@ -238,7 +238,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 
 // What a browser says about itself is stored; it may say anything.
 func TestOddHeadersDoNoHarm(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Acme")
 		u := o.Users[coord.Member]

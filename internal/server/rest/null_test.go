@@ -36,7 +36,7 @@ var filled = map[string]map[string]any{
 // Every field that a change may hold is cleared by null, or refuses it: none
 // takes it and stays as it was.
 func TestNullClearsOrIsRefused(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Ours")
 		schemas := api.New(nil)

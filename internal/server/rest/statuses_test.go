@@ -24,7 +24,7 @@ var fuzzed = flag.Int("requests", 1000, "how many requests are made to find stat
 // Whatever is asked, and by whomever, the document lists the status of the answer
 // for that operation: clients are made of it.
 func TestTheDocumentListsEveryStatus(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		f := newStatusFuzzer(w)
 		unlisted := f.run(*fuzzed)

@@ -83,7 +83,7 @@ func (x *walker) shows(what string, answer []byte) {
 // A token of a person who is in two orgs sees one: whatever a tool is asked
 // about, and whatever a stream tells.
 func TestToolsAndStreamsShowOneOrg(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.StartWith(t, daemon.Config{Database: dsn, SignUp: "invite"})
 		x := walker{T: t, w: w, ours: w.SignedUp("Ours"), theirs: w.SignedUp("Theirs"), schemas: api.New(nil)}
 		x.numberApart()

@@ -48,7 +48,7 @@ type walker struct {
 // Every row of the table is proved here, so that a new one is covered the day
 // it is added.
 func TestEveryRow(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachWalk(t, func(t *testing.T, dsn string) {
 		w := daemontest.StartWith(t, daemon.Config{Database: dsn, SignUp: "invite"})
 		x := walker{T: t, w: w, ours: w.SignedUp("Ours"), theirs: w.SignedUp("Theirs"), schemas: api.New(nil), doc: fetchDocument(t, w)}
 		// Whoever looks is an owner of both orgs, and sees no more for it.

@@ -18,6 +18,12 @@ func (tx *Tx) Foresee(ctx context.Context, fn func()) error {
 	return tx.gathered.foresee(ctx, fn)
 }
 
+// Echo asks nothing, so that the way to the database and back can be measured.
+func (tx *Tx) Echo(ctx context.Context) error {
+	var one int
+	return tx.QueryRowContext(ctx, `SELECT 1`).Scan(&one)
+}
+
 // Gathers reports whether tx goes to the database as seldom as it can.
 func (tx *Tx) Gathers() bool { return tx.gathered != nil }
 

@@ -35,6 +35,27 @@ func EachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
 	})
 }
 
+// EachWalk is EachDSN for tests that make hundreds of requests, one after the
+// other. The race detector, which makes them four times as dear, sees on SQLite
+// what there is to see. So under it they use SQLite alone, and make test runs
+// their package once more without it, when they use PostgreSQL alone.
+func EachWalk(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Helper()
+	onSQLite := func(t *testing.T) {
+		dsn := filepath.Join(t.TempDir(), "svc.db")
+		Prepare(t, dsn)
+		test(t, dsn)
+	}
+	switch {
+	case watched:
+		t.Run("sqlite", onSQLite)
+	case os.Getenv("SVC_TEST_POSTGRES") == "" && os.Getenv("CI") == "":
+		t.Run("sqlite", onSQLite)
+	default:
+		t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
+	}
+}
+
 // EachEmpty is EachDSN with databases that have no tables either.
 func EachEmpty(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Helper()
