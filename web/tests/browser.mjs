@@ -14,14 +14,16 @@ const found = ["chromium-headless-shell", "chromium", "chromium-browser", "googl
 const options = {
   executablePath: process.env.CHROMIUM ?? found,
   timeout: patience,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-    // A page lives for seconds: compiling what it calls often, and collecting its garbage often, costs more than it gives.
-    "--js-flags=--no-opt --min-semi-space-size=16"],
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
 };
 
+// A page lives for seconds: compiling what it calls often, and collecting its garbage often, costs more than it gives. Only axe,
+// which looks at one page for a while, gains by the first of the compilers.
+const thrifty = (axe) => ({ ...options, args: [...options.args, `--js-flags=--no-opt ${axe ? "" : "--no-maglev "}--min-semi-space-size=16`] });
+
 /** A browser of one's own, or the one that the runner shares. */
-export const launch = () => (process.env.SVC_TEST_BROWSER ? chromium.connect(process.env.SVC_TEST_BROWSER, { timeout: patience }) : chromium.launch(options));
-export const launchServer = () => chromium.launchServer(options);
+export const launch = () => (process.env.SVC_TEST_BROWSER ? chromium.connect(process.env.SVC_TEST_BROWSER, { timeout: patience }) : chromium.launch(thrifty()));
+export const launchServer = (axe) => chromium.launchServer(thrifty(axe));
 
 /** A context that notes console errors, uncaught errors and policy violations,
  * and keeps the notices that a page showed, since they go away again. */
