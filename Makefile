@@ -88,7 +88,7 @@ test-go: ## the tests in Go: all of make test but browser, grammars and clients,
 	.ci/needs
 	$(MAKE) $(NODE) $(DIST)
 	.ci/in-memory $(PG) $(MAKE) -k test-raced test-calm
-	SVC_TEST_CHECKERS=tsc $(GOTEST) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
+	SVC_TEST_CHECKERS=tsc $(GOTEST) -run '^TestCheckers$$/^tsc|Stays' ./internal/client/mergecheck # the others' ran before
 	$(PG) env $(GOTEST) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
 # Tests live for seconds and are small: a third of their time went to collecting garbage that nobody needed back.

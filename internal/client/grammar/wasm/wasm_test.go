@@ -74,9 +74,12 @@ func TestTreesAreTheSame(t *testing.T) {
 	if !ready(t) {
 		return
 	}
+	every := os.Getenv("SVC_TEST_GRAMMARS") != "" // once in make test, not under the race detector again
 	seen := map[string]int{}
 	for _, f := range fixtures(t) {
-		seen[f.lang]++
+		if seen[f.lang]++; seen[f.lang] > 3 && !every {
+			continue
+		}
 		half := f.source[:len(f.source)*2/3]
 		foreign := []byte(strings.ReplaceAll(string(f.source), "e", "é"))
 		for _, source := range [][]byte{f.source, half, foreign, nil} {
