@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,6 +47,39 @@ func TestTheRaceDetectorWatchesConcurrency(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Half of a walk is played with the race detector, half without: a package that
+// has one is run both ways, or PostgreSQL would be left out.
+func TestWalksRunWithoutTheRaceDetectorToo(t *testing.T) {
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^WALKS\s*:= (.*)$`).FindSubmatch(text)
+	if list == nil {
+		t.Fatal("the Makefile has no list WALKS")
+	}
+	listed, found := map[string]bool{}, map[string]bool{}
+	for _, folder := range strings.Fields(string(list[1])) {
+		listed[strings.TrimPrefix(folder, "./internal/")] = true
+	}
+	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if strings.Contains(string(source), "storetest."+"EachWalk(") {
+			found[filepath.ToSlash(filepath.Dir(path))] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(listed, found) {
+		t.Errorf("WALKS in the Makefile lists %v, walks are in %v", listed, found)
 	}
 }
 

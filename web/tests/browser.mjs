@@ -11,19 +11,18 @@ const slow = Number(process.env.SVC_TEST_SLOW ?? 0);
 
 const places = (process.env.PATH ?? "").split(delimiter);
 const found = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].flatMap((name) => places.map((dir) => join(dir, name))).find((p) => existsSync(p));
-const options = {
+// A page lives for seconds: compiling what it calls often, and collecting its garbage often, costs more than it gives. Only axe,
+// which looks at one page for a while, and long lists gain by the first of the compilers: brief is for pages without either.
+const options = (brief) => ({
   executablePath: process.env.CHROMIUM ?? found,
   timeout: patience,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
-};
-
-// A page lives for seconds: compiling what it calls often, and collecting its garbage often, costs more than it gives. Only axe,
-// which looks at one page for a while, gains by the first of the compilers.
-const thrifty = (axe) => ({ ...options, args: [...options.args, `--js-flags=--no-opt ${axe ? "" : "--no-maglev "}--min-semi-space-size=16`] });
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    `--js-flags=--no-opt ${brief ? "--no-maglev " : ""}--min-semi-space-size=16`],
+});
 
 /** A browser of one's own, or the one that the runner shares. */
-export const launch = () => (process.env.SVC_TEST_BROWSER ? chromium.connect(process.env.SVC_TEST_BROWSER, { timeout: patience }) : chromium.launch(thrifty()));
-export const launchServer = (axe) => chromium.launchServer(thrifty(axe));
+export const launch = () => (process.env.SVC_TEST_BROWSER ? chromium.connect(process.env.SVC_TEST_BROWSER, { timeout: patience }) : chromium.launch(options()));
+export const launchServer = (brief) => chromium.launchServer(options(brief));
 
 /** A context that notes console errors, uncaught errors and policy violations,
  * and keeps the notices that a page showed, since they go away again. */

@@ -29,7 +29,7 @@ const rounds = [{ name: "SQLite", database: "", files }];
 if (postgres) rounds.push({ name: "PostgreSQL", database: postgres, files: files.filter((f) => onBoth.test(f)) });
 
 let failed = 0;
-const chromium = await launchServer(flags.includes("--pages"));
+const chromium = await launchServer(flags.includes("--service"));
 process.env.SVC_TEST_BROWSER = chromium.wsEndpoint();
 try {
   for (const { name, database, files } of rounds) {

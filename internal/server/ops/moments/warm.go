@@ -27,7 +27,7 @@ func (s *Service) KeepWarm(ctx context.Context) {
 	for s.Store.Name() == "postgres" {
 		s.MeasureDistance(ctx)
 		if s.Live.Far.Load() && s.Store.Readers() < warmed { // else they would be kept from who needs them
-			_ = s.rehearse(ctx, warmed)
+			s.rehearse(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -58,18 +58,18 @@ func (s *Service) MeasureDistance(ctx context.Context) {
 	}
 }
 
-// rehearse asks, of nobody, what decisions ask, on so many connections at once.
-func (s *Service) rehearse(ctx context.Context, connections int) error {
+// rehearse asks, of nobody, what decisions ask, on so many connections at once
+// as are kept. One that cannot be had now is told the next time.
+func (s *Service) rehearse(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmEvery)
 	defer cancel()
 	var open, ended sync.WaitGroup
-	open.Add(connections)
-	failed := make(chan error, connections)
-	for range connections {
+	open.Add(warmed)
+	for range warmed {
 		ended.Go(func() {
 			arrived := sync.OnceFunc(open.Done)
 			defer arrived()
-			failed <- s.Read(ctx, func(tx *store.Tx) error {
+			_ = s.Read(ctx, func(tx *store.Tx) error {
 				arrived()
 				open.Wait() // else they would take turns with one
 				return tx.Foresee(ctx, func() { askOfNobody(ctx, tx) })
@@ -77,13 +77,6 @@ func (s *Service) rehearse(ctx context.Context, connections int) error {
 		})
 	}
 	ended.Wait()
-	close(failed)
-	for err := range failed {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func askOfNobody(ctx context.Context, tx *store.Tx) {

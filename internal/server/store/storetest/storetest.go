@@ -41,19 +41,15 @@ func EachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
 // their package once more without it, when they use PostgreSQL alone.
 func EachWalk(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Helper()
-	onSQLite := func(t *testing.T) {
-		dsn := filepath.Join(t.TempDir(), "svc.db")
-		Prepare(t, dsn)
-		test(t, dsn)
+	if watched || os.Getenv("SVC_TEST_POSTGRES") == "" && os.Getenv("CI") == "" {
+		t.Run("sqlite", func(t *testing.T) {
+			dsn := filepath.Join(t.TempDir(), "svc.db")
+			Prepare(t, dsn)
+			test(t, dsn)
+		})
+		return
 	}
-	switch {
-	case watched:
-		t.Run("sqlite", onSQLite)
-	case os.Getenv("SVC_TEST_POSTGRES") == "" && os.Getenv("CI") == "":
-		t.Run("sqlite", onSQLite)
-	default:
-		t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
-	}
+	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
 }
 
 // EachEmpty is EachDSN with databases that have no tables either.
