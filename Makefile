@@ -9,19 +9,18 @@ STATIC  := $(if $(wildcard $(shell $${CC:-cc} -print-file-name=libc.a 2>/dev/nul
 ADDR    ?= 127.0.0.1:7780
 DATA    ?= .data
 OWNER   ?= owner@localhost
-TOOL    := go tool -modfile=.ci/go.mod
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 PG      := go run ./internal/tools/pgrun --
 # Not in SQLite itself, C turned into Go: its memory is outside of what the detector watches, and it took two thirds of the tests' time.
-RACE    := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false -gcflags=modernc.org/memory=-race=false
+RACE    := -race -gcflags=std=-dwarf=false $(foreach c,modernc.org/sqlite/lib modernc.org/libc modernc.org/memory,'-gcflags=$(c)=-race=false -dwarf=false')
 # Watched by the race detector, which makes tests four times as dear: what starts goroutines or takes locks (internal/raced_test.go
 # holds this list to the code), and with it the whole service, in rest (every operation), daemon, notify and ops/moments (many at
 # once). Not watched: what is pure (core and all that reads code), and what plays the same service again, one request after the
 # other (stories, mcpserver, most of ops) or in processes of their own (e2e).
-RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/backtest/... client/bridge/... client/cli/... client/companion/... client/gitrepo/... client/grammar/... \
-	client/hook/... client/login/... client/lsp/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
+RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/backtest client/bridge/... client/cli/... client/companion/... client/gitrepo client/gitrepo/odb client/grammar/... \
+	client/hook client/hook/post client/hook/record client/hook/spool client/login/... client/lsp/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
 	server/api/... server/auth/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
-	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
+	server/notify/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
 	server/rest/... server/ship/... server/store/... server/vault/... core/shape/... \
 	server/leases/... server/edge/... server/treewatch/... badline/...)
 # Watched on SQLite, and once more without it on PostgreSQL (storetest.EachWalk).
@@ -37,6 +36,8 @@ export GOFLAGS := $(strip $(GOFLAGS) -tags=netgo$(comma)osusergo$(addprefix $(co
 endif
 # A hundred programs are linked to test, most of them for less than a second's use: without tables for a debugger, in half the time.
 export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -ldflags=-s)
+# Nor need compilers write those: a seventh of what they take. Of the standard library they do, which merged work is compiled with, too.
+export GOFLAGS := $(if $(findstring -gcflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -gcflags=all=-dwarf=false -gcflags=std=)
 # Without the folder in what is compiled: other clones, and clients and merged work that are compiled in temporary folders, share it.
 export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath)
 # Compilers live for seconds: collecting garbage less often spares a seventh of their time. Not for what is built: a server stays.
@@ -223,4 +224,4 @@ conformance: ## the official MCP conformance suite and inspector against the too
 	go run -tags netgo,osusergo,conformance ./internal/tools/withservice -- .ci/conformance/run
 
 lint: $(if $(wildcard web/package.json),$(DIST)) ## gofmt, go vet, staticcheck, tsc; govulncheck where its database can be reached
-	.ci/lint "$(TOOL)"
+	.ci/lint

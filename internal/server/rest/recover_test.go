@@ -1,27 +1,27 @@
-package rest
+package rest_test
 
 import (
 	"bytes"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/rest"
 )
 
 func TestAPanicIsA500ThatTellsNothing(t *testing.T) {
 	var log bytes.Buffer
-	s := New(api.New(nil), nil, slog.New(slog.NewTextHandler(&log, nil)), "1.2.3")
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /boom", func(http.ResponseWriter, *http.Request) { panic("hunter2") })
+	s := rest.New(api.New(nil), nil, slog.New(slog.NewTextHandler(&log, nil)), "1.2.3") // without anybody to know tokens
+	req := httptest.NewRequest("GET", "/v1/me", nil)
+	req.Header.Set("Authorization", "Bearer svc_pat_x")
 	rec := httptest.NewRecorder()
-	s.guarded(mux).ServeHTTP(rec, httptest.NewRequest("GET", "/boom", nil))
-	if rec.Code != 500 || rec.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(rec.Body.String(), "hunter2") {
+	s.Handler().ServeHTTP(rec, req)
+	if rec.Code != 500 || rec.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(rec.Body.String(), "pointer") {
 		t.Errorf("answer %d %s", rec.Code, rec.Body)
 	}
-	if !strings.Contains(log.String(), "hunter2") {
+	if !strings.Contains(log.String(), "nil pointer") {
 		t.Errorf("the log does not tell of the panic: %s", &log)
 	}
 }
