@@ -23,8 +23,8 @@ RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/bac
 	server/notify/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
 	server/rest/... server/ship/... server/store/... server/vault/... core/shape/... \
 	server/leases/... server/edge/... server/treewatch/... badline/...)
-# Watched on SQLite, and once more without it on PostgreSQL (storetest.EachWalk).
-WALKS   := ./internal/server/rest
+# Run without it, too: what it need not watch is left to that run, which are walks on PostgreSQL (storetest.EachWalk) and files for !race.
+TWICE   := ./internal/server/rest ./internal/client/hook/post
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10
 comma   := ,
@@ -94,7 +94,7 @@ test-go: ## the tests in Go: all of make test but browser, grammars and clients,
 
 # Tests live for seconds and are small: a third of their time went to collecting garbage that nobody needed back.
 GOTEST  := GOGC=400 go test -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) # make lint vets more
-CALM    = $(filter-out $(shell go list $(RACED)),$(shell go list ./...)) $(WALKS)
+CALM    = $(filter-out $(shell go list $(RACED)),$(shell go list ./...)) $(TWICE)
 
 test-raced: ## a part of make test-go: with the race detector, where there is concurrency; PostgreSQL is the caller's
 	$(GOTEST) $(RACE) $(RACED)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package rest_test
 
 import (
