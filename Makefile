@@ -36,7 +36,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -tags=netgo$(comma)osusergo$(addprefix $(co
 endif
 # A hundred programs are linked to test, most of them for less than a second's use: without tables for a debugger, in half the time.
 export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -ldflags=-s)
-# Nor need compilers write those: a seventh of what they take. Of the standard library they do, which merged work is compiled with, too.
+# Nor need compilers write those, a twentieth of what they take. Of the standard library they do, which merged work is compiled with, too.
 export GOFLAGS := $(if $(findstring -gcflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -gcflags=all=-dwarf=false -gcflags=std=)
 # Without the folder in what is compiled: other clones, and clients and merged work that are compiled in temporary folders, share it.
 export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath)
