@@ -17,21 +17,13 @@ import (
 // The race detector watches only the packages that the Makefile lists: each in
 // which work goes on side by side has to be there, as far as it has tests.
 func TestTheRaceDetectorWatchesConcurrency(t *testing.T) {
-	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := regexp.MustCompile(`(?ms)^RACED\s*:= \$\(addprefix ./internal/,(.*?)\)$`).FindSubmatch(text)
-	if list == nil {
-		t.Fatal("the Makefile has no list RACED")
-	}
-	raced := strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))
+	raced := listOf(t, `(?ms)^RACED\s*:= \$\(addprefix ./internal/,(.*?)\)$`)
 	for _, folder := range raced {
 		if _, err := os.Stat(strings.TrimSuffix(folder, "/...")); err != nil {
 			t.Errorf("RACED in the Makefile: %v", err)
 		}
 	}
-	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
@@ -55,20 +47,12 @@ func TestTheRaceDetectorWatchesConcurrency(t *testing.T) {
 // PostgreSQL, and files for !race alone. Nobody would notice if a package that
 // has such were not run without it.
 func TestWhatIsNotWatchedRunsWithoutTheRaceDetector(t *testing.T) {
-	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := regexp.MustCompile(`(?m)^TWICE\s*:= (.*)$`).FindSubmatch(text)
-	if list == nil {
-		t.Fatal("the Makefile has no list TWICE")
-	}
 	listed, found := map[string]bool{}, map[string]bool{}
-	for _, folder := range strings.Fields(string(list[1])) {
+	for _, folder := range listOf(t, `(?m)^TWICE\s*:= (.*)$`) {
 		listed[strings.TrimPrefix(folder, "./internal/")] = true
 	}
 	test := regexp.MustCompile(`(?m)^func Test`)
-	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -85,6 +69,20 @@ func TestWhatIsNotWatchedRunsWithoutTheRaceDetector(t *testing.T) {
 	if !maps.Equal(listed, found) {
 		t.Errorf("TWICE in the Makefile lists %v, what is not watched is in %v", listed, found)
 	}
+}
+
+// listOf returns the folders of a list in the Makefile.
+func listOf(t *testing.T, pattern string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(pattern).FindSubmatch(text)
+	if list == nil {
+		t.Fatalf("the Makefile has no list %s", pattern)
+	}
+	return strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))
 }
 
 // checkCalm checks that nothing in a package with tests starts a goroutine or

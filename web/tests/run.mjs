@@ -15,8 +15,8 @@ const here = new URL(".", import.meta.url).pathname;
 // What depends on the page, and on the shape of answers.
 const pageOnly = /(circles|corpus|keyboard|looks|scale|size|words)\.test\.mjs$/;
 // A page asks the API, and each operation of it, each query and these ways through the service are tested in Go on both
-// databases. What is left: every page, and what others see at once.
-const onBoth = /(live|pages)\.test\.mjs$/;
+// databases. What is left: every page, and what people do to records and others see at once.
+const onBoth = /(actions|live|pages|talk)\.test\.mjs$/;
 
 const files = readdirSync(here)
   .filter((f) => f.endsWith(".test.mjs") && (only.length === 0 || only.some((o) => f.includes(o))))
