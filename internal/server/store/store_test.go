@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -381,4 +382,62 @@ func TestChallengesAreBounded(t *testing.T) {
 			t.Errorf("held: %v", held)
 		}
 	})
+}
+
+// Whoever goes away as a read begins leaves SQLite's connection to the next.
+func TestReadsGivenUpAsTheyBegin(t *testing.T) {
+	s := storetest.OpenDSN(t, t.TempDir()+"/svc.db")
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for round := range 2000 {
+				ctx := leaveAfter(t, 2) // by then database/sql has handed the read to the driver
+				s.Read(ctx, func(*store.Tx) error { return nil })
+				ctx.leave()
+				err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Meta(t.Context(), "x"); return err })
+				if err != nil {
+					t.Errorf("round %d: %v", round, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Whoever follows commits and goes away as it begins leaves SQLite's only
+// writing connection to the writers.
+func TestFollowingGivenUpAsItBegins(t *testing.T) {
+	s := storetest.OpenDSN(t, t.TempDir()+"/svc.db")
+	tail := s.Tail()
+	defer tail.Close()
+	for round := range 300 {
+		ctx := leaveAfter(t, round%30)
+		tail.Hold(ctx)
+		ctx.leave()
+		err := s.Write(t.Context(), "acme", func(tx *store.Tx) error { return tx.SetMeta(t.Context(), "round", fmt.Sprint(round)) })
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+}
+
+// leaving ends after it was asked a number of times whether it has.
+type leaving struct {
+	context.Context
+	leave context.CancelFunc
+	after int64
+	asked atomic.Int64
+}
+
+func leaveAfter(t *testing.T, times int) *leaving {
+	ctx, leave := context.WithCancel(t.Context())
+	return &leaving{Context: ctx, leave: leave, after: int64(times)}
+}
+
+func (l *leaving) Done() <-chan struct{} {
+	if l.asked.Add(1) > l.after {
+		l.leave()
+	}
+	return l.Context.Done()
 }

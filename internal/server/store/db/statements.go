@@ -123,12 +123,14 @@ func (c *rememberingConn) QueryContext(ctx context.Context, query string, args [
 }
 
 // BeginTx implements driver.ConnBeginTx. To read takes no more than two
-// statements, which are remembered, too.
+// statements, which are remembered, too. The first cannot be interrupted: it
+// waits for nobody, and the driver may say that it was when it was not, which
+// left the connection in a transaction that nobody ended.
 func (c *rememberingConn) BeginTx(ctx context.Context, how driver.TxOptions) (driver.Tx, error) {
 	if !how.ReadOnly {
 		return c.sqliteConn.BeginTx(ctx, how)
 	}
-	_, err := c.ExecContext(ctx, `BEGIN`, nil)
+	_, err := c.ExecContext(context.WithoutCancel(ctx), `BEGIN`, nil)
 	return reading{c}, err
 }
 

@@ -117,11 +117,11 @@ func (t *Tail) peek(ctx context.Context, checkpoint string) (logged, copied int,
 
 // alone runs fn while nobody can write, in this process or another.
 func alone(ctx context.Context, conn *sql.Conn, fn func() error) error {
-	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return err
+	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`)
+	if err == nil {
+		err = fn()
 	}
-	err := fn()
-	conn.ExecContext(context.Background(), `ROLLBACK`) // no effect once committed
+	conn.ExecContext(context.Background(), `ROLLBACK`) // no effect once committed, nor if it did not begin: an interrupted BEGIN may have
 	return err
 }
 
