@@ -3,6 +3,7 @@
 package hosttest
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -74,7 +75,11 @@ func (w *world) goFar(h row) {
 	w.server, w.think = "https://"+line.Addr, 3*farTrip // no model answers sooner
 	w.setUp(h.id)
 	w.must("svc", "edge", "start")
-	w.t.Cleanup(func() { w.run("svc", "down") })
+	w.t.Cleanup(func() { // when the test's own context has ended
+		if out, err := w.runs(context.Background(), w.repo, w.env, lookPath(w.t, w.path(), "svc"), "down"); err != nil {
+			w.t.Errorf("%v\n%s", err, out)
+		}
+	})
 }
 
 // farOutage is outage with the service far away.

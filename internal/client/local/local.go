@@ -230,7 +230,7 @@ func (p Place) Up(ctx context.Context, owner, version string) (s Service, starte
 
 // Down stops the service, and keeps hooks from starting it.
 func (p Place) Down(ctx context.Context) (was bool, err error) {
-	if !p.has(wire.LocalToken) {
+	if !p.has(wire.LocalToken) && !p.has(edgeOnly) { // an edge that starts for the first time has no token yet
 		return false, ErrNone
 	}
 	if err := os.WriteFile(p.file(wire.LocalOff), nil, 0o600); err != nil {
