@@ -32,7 +32,8 @@ func (w *world) useTools(h row) result {
 			})
 		}
 		play(c, func(fresh string) {
-			seen[s.shows] = told && strings.Contains(fresh, w.claim.Ref) && strings.Contains(fresh, "block")
+			blocks := strings.Contains(fresh, "BLOCK: ") || strings.Contains(fresh, `"decision":"block"`) // in words, or as JSON
+			seen[s.shows] = told && blocks && strings.Contains(fresh, w.claim.Ref)
 		})
 	}
 	w.drive(h, append(turns, turn{look: look, call: call{text: "Somebody holds it."}}), h.direct)
