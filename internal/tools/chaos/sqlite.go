@@ -121,7 +121,7 @@ func fill(dir string) (free func(), err error) {
 // and go on by itself when there is room. Its control forgets one write.
 func fullScene(ctx context.Context, dir string, o options) error {
 	disk := filepath.Join(dir, "disk")
-	unmount, err := smallDisk(disk, 48)
+	unmount, err := smallDisk(disk, 256) // the agents must not fill it themselves in the half minute for which a fault counts
 	if err != nil {
 		return err
 	}
