@@ -415,6 +415,23 @@ func TestFollowingGivenUpAsItBegins(t *testing.T) {
 	}
 }
 
+// Whoever gives up cleaning leaves the writers their patience with other processes.
+func TestScrubbingGivenUp(t *testing.T) {
+	s := storetest.OpenDSN(t, t.TempDir()+"/svc.db")
+	for round := range 20 {
+		ctx := leaveAfter(t, round)
+		s.Scrub(ctx)
+		ctx.leave()
+		var patience int
+		err := s.Write(t.Context(), "acme", func(tx *store.Tx) error {
+			return tx.QueryRowContext(t.Context(), `PRAGMA busy_timeout`).Scan(&patience)
+		})
+		if err != nil || patience == 0 {
+			t.Fatalf("round %d: writers wait %d ms (%v)", round, patience, err)
+		}
+	}
+}
+
 // leaving ends after it was asked a number of times whether it has.
 type leaving struct {
 	context.Context

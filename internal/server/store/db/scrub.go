@@ -39,10 +39,10 @@ func (d *DB) emptyLog(ctx context.Context) error {
 			if err := conn.QueryRowContext(ctx, userVersion).Scan(&version); err != nil || version != askAnew {
 				return err
 			}
+			defer conn.ExecContext(context.Background(), `PRAGMA busy_timeout = `+busyTimeout)
 			if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil { // others write meanwhile
 				return err
 			}
-			defer conn.ExecContext(context.Background(), `PRAGMA busy_timeout = `+busyTimeout)
 			return conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
 		})
 		if err != nil && !d.isLocked(err) {
